@@ -34,24 +34,17 @@ _DECODERS: dict[str, Callable[[], _Decoder]] = {
 }
 
 
-def decompress(file: BinaryIO, suffix: str) -> BinaryIO:
-    """Return a file object that reads what a file is compressed from.
-
-    Reading raises `OSError` if the compressed data is damaged, cut off or followed by other data, or a bomb.
+def decompress(file: BinaryIO, suffix: str) -> Iterator[bytes]:
+    """Yield the contents of the compressed members of a file, one after the other.
 
     Args:
         file: The compressed file.
         suffix: Of the program that compressed it, such as ".gz".
-    """
-    return open_chunks(_decompress(file, _DECODERS[suffix]))
-
-
-def _decompress(file: BinaryIO, new: Callable[[], _Decoder]) -> Iterator[bytes]:
-    """Yield the contents of the compressed members of a file, one after the other.
 
     Raises:
-        OSError: If they are damaged or cut off, or a bomb.
+        OSError: If the compressed data is damaged, cut off or followed by other data, or a bomb.
     """
+    new = _DECODERS[suffix]
     decoder = new()
     read = made = 0
     while packed := file.read(PACKED):

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from headway.errors import HeadwayError
-from headway.text.compression import open_chunks
 
 CHUNK = 1 << 16  # bytes converted at once
 
@@ -58,18 +57,17 @@ def extends_ascii(encoding: str) -> bool:
     return "\n\t\"',;".encode(encoding) == b"\n\t\"',;"
 
 
-def convert_to_utf8(start: bytes, file: BinaryIO, encoding: str) -> BinaryIO:
-    """Return a file with the same text in UTF-8; bytes that are no characters become U+FFFD.
+def convert_to_utf8(start: bytes, file: BinaryIO, encoding: str) -> Iterator[bytes]:
+    """Yield the text of a file in UTF-8; bytes that are no characters become U+FFFD.
 
     Args:
         start: The bytes that were read from the file already.
         file: The rest.
         encoding: The file's encoding.
+
+    Raises:
+        OSError: If it is not in this encoding.
     """
-    return open_chunks(_convert(start, file, encoding))
-
-
-def _convert(start: bytes, file: BinaryIO, encoding: str) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     chunk = start
     try:

@@ -106,9 +106,11 @@ def scan_lines(path: str | Path, encoding: str | None = None) -> Generator[str |
 
                 wide = None if extends_ascii(encoding) else encoding
             if wide:
+                from headway.text.compression import open_chunks
                 from headway.text.encodings import convert_to_utf8
 
-                file, encoding, head = convert_to_utf8(beginning, file, wide), None, []
+                file, encoding = open_chunks(convert_to_utf8(beginning, file, wide)), None
+                head = []
             for raw in chain(head, iter(partial(file.readline, LONGEST + 1), b"")):
                 if not raw:  # an empty file
                     return
@@ -170,9 +172,9 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
             raise HeadwayError(f"{path}: {getattr(problem, 'strerror', problem)}") from None
         for suffix, magic in COMPRESSIONS.items():
             if re.match(magic, start) or str(path).endswith(suffix):
-                from headway.text.compression import decompress
+                from headway.text.compression import decompress, open_chunks
 
-                yield decompress(file, suffix)
+                yield open_chunks(decompress(file, suffix))
                 return
         yield file
 

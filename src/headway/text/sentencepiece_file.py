@@ -37,8 +37,6 @@ class SentencePieceFile:
         from google.protobuf.message import DecodeError
         from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
-        if not path.is_file():
-            raise HeadwayError(f"{path.parent}: no {path.name}")
         self.path = path
         self.content = read_bounded(path)
         try:

@@ -15,6 +15,7 @@ from headway.errors import HeadwayError, LostWorkersError
 from headway.files import sync
 from headway.text.chunks import Workers, count_results, run_stage
 from headway.text.groups import Text, Validation
+from headway.text.lines import STANDARD_INPUT
 from headway.text.preparation.plan import Plan
 from headway.text.preparation.stages import PreparationStages
 from headway.text.prepared import PreparedData, check_new
@@ -110,9 +111,9 @@ class Preparation:
             stages.result.rename(self.out)
             sync(self.out.parent)
         except (HeadwayError, OSError) as error:
-            is_lost = isinstance(error, LostWorkersError)
-            is_of_disk = isinstance(error, OSError) and not self._plan.reads_standard_input
-            if not (is_lost or is_of_disk):
+            # Standard input cannot be read again.
+            is_of_disk = isinstance(error, OSError) and STANDARD_INPUT not in self._plan.files
+            if not (is_of_disk or isinstance(error, LostWorkersError)):
                 with suppress(OSError):  # the first error is the one to report
                     work.clear()
             raise

@@ -96,19 +96,9 @@ class Plan:
         }
 
     @property
-    def reads_standard_input(self) -> bool:
-        """Whether a file is standard input, which can be read only once."""
-        return STANDARD_INPUT in self.files
-
-    @property
     def holds_out(self) -> bool:
         """Whether validation text is held out of the training text."""
         return any(group.holds_out for group in self.groups)
-
-    @property
-    def target_languages(self) -> list[str]:
-        """The languages that the vocabulary has symbols for."""
-        return sorted({group.codes[1] for group in self.groups}) if self.has_symbols else []
 
     def list_text_files(self) -> dict[str, object]:
         """Return the facts for ``data.json`` about where the text is from."""

@@ -111,8 +111,9 @@ class PreparationStages:
         config = self.plan.config
         sides = slice(0, 2) if config.joint_vocab else slice(number, number + 1)
         lines = (line for pair in self._sample() for line in pair[sides])
-        languages = self.plan.target_languages if number == 0 else []
-        (directory / "model").write_bytes(learn_model(lines, config, languages))
+        has_symbols = self.plan.has_symbols and number == 0  # sources begin with them
+        languages = {group.codes[1] for group in self.plan.groups} if has_symbols else ()
+        (directory / "model").write_bytes(learn_model(lines, config, sorted(languages)))
 
     def tokenize(self, chunk: tuple[int, int], directory: Path) -> None:
         """Write the token ids of the kept pairs of a range, and what becomes of its pairs.
