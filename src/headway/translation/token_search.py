@@ -85,6 +85,8 @@ class TokenSearch:
         prefixes: Sequence[list[int]],
         search: SearchConfig,
         constraints: "Sequence[Constraints] | None" = None,
+        *,
+        may_be_blank: bool = False,
     ) -> list[list[Hypothesis]]:
         """Search for translations of any number of sources, in batches, on all threads.
 
@@ -93,6 +95,7 @@ class TokenSearch:
             prefixes: Token ids that each translation starts with.
             search: Search settings.
             constraints: What each translation must contain; None: nothing.
+            may_be_blank: Whether translations without text stay; see `search_rows`.
 
         Returns:
             For each source its n best hypotheses, or its n samples.
@@ -106,6 +109,7 @@ class TokenSearch:
                 [prefixes[i] for i in rows],
                 search,
                 constraints=[required[i] for i in rows],
+                may_be_blank=may_be_blank,
             )
 
         tokens, extra = self.batch_limits(search, search.batch_tokens)
@@ -120,6 +124,8 @@ class TokenSearch:
         search: SearchConfig,
         is_wanted: Callable[[int], bool] | None = None,
         constraints: "Sequence[Constraints] | None" = None,
+        *,
+        may_be_blank: bool = False,
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread.
 
@@ -130,6 +136,7 @@ class TokenSearch:
             is_wanted: See `beam_search`; sampling does not call it.
             constraints: What each translation must contain; None: nothing. Sampling ignores it. See
                 `headway.translation.constrained_search`.
+            may_be_blank: Whether translations without text stay; see `search_rows`.
         """
         if constraints is not None and any(constraints) and not search.sample:
             from headway.translation.constrained_search import search_constrained
@@ -140,7 +147,9 @@ class TokenSearch:
             for source, prefix in zip(sources, prefixes, strict=True)
         ]
         choices = None if search.sample else self.choices(sources, prefixes, search)
-        return self.search_rows(sources, prefixes, limits, choices, search, is_wanted)
+        return self.search_rows(
+            sources, prefixes, limits, choices, search, is_wanted, may_be_blank=may_be_blank
+        )
 
     def search_rows(
         self,
@@ -151,6 +160,8 @@ class TokenSearch:
         search: SearchConfig,
         is_wanted: Callable[[int], bool] | None,
         automata: "Sequence[SentenceAutomaton | None] | None" = None,
+        *,
+        may_be_blank: bool = False,
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread; see `search_engine`.
 
@@ -160,7 +171,7 @@ class TokenSearch:
         rows = [
             row
             for row, n_best in enumerate(found)
-            if not (search.sample or (automata and automata[row]))
+            if not (may_be_blank or search.sample or (automata and automata[row]))
             and any(self._blank_ids.issuperset(each.tokens) for each in n_best)
         ]
         if rows:

@@ -126,7 +126,8 @@ def certify(
     ]
     sources = [ids[: longest - 1] + ids[-1:] if len(ids) > longest else ids for ids in encoded]
     limits = [token_search.max_target_length(source, search) for source in sources]
-    hypotheses = token_search.search(sources, [[] for _ in sources], search)
+    # Other programs may write translations without text.
+    hypotheses = token_search.search(sources, [[] for _ in sources], search, may_be_blank=True)
     ours = [best.tokens for best, *_ in hypotheses]
     theirs = runner.translate_greedily(sources, limits)
     differences = _differences(_log_probs(model, sources, ours), runner.log_probs(sources, ours))
