@@ -14,6 +14,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.extension import load_first
 from headway.model import Transformer
+from headway.text.languages import is_translatable
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import is_blank
 from headway.translation.batching import run_in_batches
@@ -165,7 +166,8 @@ class TokenSearch:
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread; see `search_engine`.
 
-        A source whose translations would have no text, but tokens such as a lone space, is searched again without these.
+        A source with letters or digits whose translations would have no text, but tokens such as a lone space, is searched
+        again without these.
         """
         found = self._search_rows(sources, prefixes, limits, choices, search, is_wanted, automata)
         rows = [
@@ -173,6 +175,7 @@ class TokenSearch:
             for row, n_best in enumerate(found)
             if not (may_be_blank or search.sample or (automata and automata[row]))
             and any(self._blank_ids.issuperset(each.tokens) for each in n_best)
+            and is_translatable(self.tokenizer.decode_source(sources[row]))
         ]
         if rows:
             again = self._search_rows(
