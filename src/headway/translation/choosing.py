@@ -14,6 +14,7 @@ import numpy as np
 
 from headway.config import SearchConfig
 from headway.text.tokenizer import Tokenizer
+from headway.text.words import simplify_breaks
 from headway.translation.chrf import pairwise_chrf
 from headway.translation.engines.protocols import add_log_p
 from headway.translation.requests import Job, Read, call
@@ -115,7 +116,7 @@ def rank_by_backward_model(
     """
 
     def encode() -> list[list[int]]:
-        texts = [tokenizer.decode(each.tokens).strip() for each in candidates]
+        texts = [simplify_breaks(tokenizer.decode(each.tokens).strip()) for each in candidates]
         return backward.tokenizer.encode_source(texts)
 
     sources = yield from call(encode, len(text) * len(candidates))

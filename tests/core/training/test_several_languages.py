@@ -94,7 +94,10 @@ def test_groups_need_their_languages(texts, tmp_path):
     for wrong, message in (
         (["--train", *plain, "--train", *plain], "each of several texts"),
         (["--train", "en-de", *plain, "--train", "en-de", *plain], "given twice"),
-        (["--train", "en-de", *plain, "--valid", *plain], "give languages to other text too"),
+        (
+            ["--train", "en-de", *plain, "--valid", *plain],
+            "text without languages: there is no training text",
+        ),
     ):
         valid = [] if "--valid" in wrong else ["--valid", "5"]
         with pytest.raises(HeadwayError, match=message):

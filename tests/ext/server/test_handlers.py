@@ -513,12 +513,14 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(tmp_
         load_section("server", overrides={"search.beam": "3"})
     lines = str(caught.value).splitlines()
     assert len(lines) == 5
-    assert "char_limits is not a setting (did you mean 'char_limit'?)" in str(caught.value)
+    assert "server.char_limits is not a setting (did you mean 'server.char_limit'?)" in str(
+        caught.value
+    )
     assert "--server.deadline must be a finite number, not 'soon'" in lines
     assert "HEADWAY_BATCH_LIMIT must be a whole number, not 'many'" in lines
     file.write_text("")
     for option, text, problem in [
-        ("deadline", "inf", "--server.deadline must be a finite number, not 'inf'"),
+        ("deadline", "inf", "--server.deadline must be a finite number, not inf"),
         ("queue-tokens", "5", "server.batch_tokens = 2000 is more than queue_tokens = 5"),
         ("trusted-proxies", "::1,localhost", "trusted_proxies: 'localhost' must be an addr"),
         ("trusted-proxies", "10.0.0.5/8", "trusted_proxies: '10.0.0.5/8' must be .*, or the first"),

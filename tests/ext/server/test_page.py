@@ -105,9 +105,10 @@ def test_scripts_never_turn_text_into_markup_or_code():
 
 @pytest.mark.slow
 def test_the_browser_counts_words_as_the_server_does():
-    spaced = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y\u200bz\t"
+    spaced = "  Ein\u00a0Hund,\u2003der\x1cläuft \x85 …\n\n🐶🐶\u3000x\u2028y z\t"
     for text in (
         spaced,
+        "a\u200bb \u200e \u00adc\u2060d \ufeff\u200c 「\u2060犬\u200eカ\u00adカ\u200bカ e\ufe0f\u200d",
         "犬は「猫」を見た。GPT-4（Hello「か\u3099」)コンピューター ส วัสดี\U00020001[x] 한국어",
     ):
         words = [text[start:end] for start, end in find_words(text)]

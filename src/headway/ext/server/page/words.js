@@ -3,7 +3,11 @@
 (function (headway) {
   "use strict";
 
-  const SPACE = "\\s\\x1c-\\x1f\\x85";
+  const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200b\\u2028\\u2029\\u202f\\u205f\\u3000";
+  // What nobody sees; alone, it is no word.
+  const UNSEEN =
+    "\\xad\\u034f\\u061c\\u17b4\\u17b5\\u180b-\\u180f\\u200c-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff" +
+    "\\ufff0-\\ufff8\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
   // Scripts without spaces between words: each character is a word, and each row of katakana.
   const SINGLE =
     "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff" +
@@ -11,8 +15,10 @@
   const KATAKANA = "\\u30a1-\\u30fa\\u30fc-\\u30ff\\uff66-\\uff9f";
   const OPENING = "「『（［｛〈《【〔“‘(\\[\\{<";
   const WORD = new RegExp(
-    `[${OPENING}]{0,8}(?:[${KATAKANA}]+|[${SINGLE}])[^\\p{L}\\p{N}_${SPACE}${OPENING}]*` +
-      `|(?:(?![${OPENING}]{1,8}[${SINGLE}${KATAKANA}])[^${SPACE}${SINGLE}${KATAKANA}])+`,
+    `[${OPENING}${UNSEEN}]{0,8}(?:[${KATAKANA}]+(?:[${UNSEEN}]+[${KATAKANA}]+)*|[${SINGLE}])` +
+      `[^\\p{L}\\p{N}_${SPACE}${OPENING}]*` +
+      `|(?!(?<=[${UNSEEN}])[${UNSEEN}])(?=[${UNSEEN}]*[^${SPACE}${UNSEEN}])` +
+      `(?:(?![${OPENING}${UNSEEN}]{1,8}[${SINGLE}${KATAKANA}])[^${SPACE}${SINGLE}${KATAKANA}])+`,
     "gu",
   );
 
