@@ -39,6 +39,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_][^\W\d_]?[.-]+)*[^\W\d_][^\W\d_]?")
 _SHORT_PARTS = re.compile(r"(?!www)(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,4}")
 _ROMAN = re.compile(r"[IVXLC]++")
 _VOWELS = frozenset("aeiouyæøœıаеиоуыэюяєіъαεηιουω")
+_WORD = re.compile(r"[^\W_]|[\ue000-\uf8ff\U000f0000-\U0010ffff]")  # also what marks protected text
 _BESIDE = 80  # characters before and after a full stop that decide
 
 
@@ -94,9 +95,13 @@ def find_starts(line: str, facts: Facts) -> Iterator[int]:
         facts: Of its language.
     """
     is_small = _begins_small(line)  # as people write in chats
-    start = 0
+    last_word = next((at for at in range(len(line), 0, -1) if _WORD.match(line, at - 1)), 0)
+    start = checked = 0
+    has_word = False  # between the start and what was checked; each sentence has one
     for stop in _STOP.finditer(line):
         mark, end = stop["mark"], stop.end()
+        has_word = has_word or _WORD.search(line, checked, stop.start()) is not None
+        checked = stop.start()
         if not stop["space"] and mark[-1] not in "。！？":
             continue
         following = line[end : end + _BESIDE]
@@ -107,8 +112,9 @@ def find_starts(line: str, facts: Facts) -> Iterator[int]:
             is_end = _is_end(before, following, facts)
         else:
             is_end = mark not in (";", "\u037e") or facts.language == "el"
-        if is_end:
+        if is_end and has_word and end < last_word:
             yield (start := end)
+            has_word, checked = False, end
 
 
 def _begins_small(text: str) -> bool:

@@ -44,6 +44,8 @@ def test_sentences_end_where_readers_say(kind: str) -> None:
         ("ru", "Это и т. д. Мы ушли.", 2),
         ("zh", "你好。再见！", 2),
         ("en", "See 你好。 Then 再见！Next.", 3),
+        ("en", "We are happy. \U0001f600", 1),
+        ("en", "... Yes! \U0001f600 He came. !", 2),
         ("xx", "One is here. Two are there.", 2),
     ],
 )
