@@ -1,6 +1,7 @@
 """Text that must stay is found as it stands, and ordinary text is none."""
 
 import time
+import unicodedata
 
 import pytest
 
@@ -36,6 +37,19 @@ def test_what_must_stay_is_found() -> None:
     for text in (*kept, "{n, plural, one {# file of {name}} other {# files}}", *numbers):
         for sentence in (f"Look at {text} now.", f"{text}", f"(x {text})", f"See {text}."):
             assert find(sentence) == [text] * (sentence not in numbers), sentence
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet(form: str) -> None:
+    for text, kept in (
+        ("Der 37-Jährige kam.", []),
+        ("Die 90er-Älteren, A4-Übergröße und 5-Ölpumpen", []),
+        ("Es gilt DE-2301 für Ä4.", ["DE-2301"]),
+        ("Siehe Übersicht.pdf und a_b für é_b.", ["Übersicht.pdf", "a_b"]),
+        ("请看A4纸和a.pdf文件", ["A4", "a.pdf"]),
+    ):
+        wanted = [unicodedata.normalize(form, each) for each in kept]
+        assert find(unicodedata.normalize(form, text)) == wanted, text
 
 
 def test_each_emoji_of_unicode_is_a_symbol_and_no_text_is_plain_with_it() -> None:

@@ -51,6 +51,8 @@ _SYMBOL = (
 # A symbol or several; what follows one may change its look, join it to the next, or name a region (UTS #51, emoji
 # sequences). A sign with a keycap is one, too.
 _SYMBOLS = rf"(?:(?:[{_SYMBOL}]|[0-9#*]\ufe0f?\u20e3)[\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
+# Letters of alphabets, also with their accents beside them: a code in Chinese text has no space before it, and ends at none.
+_LETTER = r"\w\u00aa\u00b5\u00ba-\u02ff\u0300-\u058f\u1e00-\u1fff"  # within brackets of an expression of ASCII
 _DIGITS = r"\d+(?:[.,]\d+)*"
 _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (
@@ -90,23 +92,23 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}{_ENDING}",  # "5 %discount" has a percent sign
         r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
         r"(?<!\d)%%",
-        r"(?a:(?<!\w)__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?!\w))",
+        rf"(?a:(?<![{_LETTER}])__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?![{_LETTER}]))",
         r"(?a:\$[A-Za-z_]\w*(?:\$(?![\w{(]))?)",  # also $USER$
         r"(?a:(?<![\w:)\]}.,;!?]):[a-z][a-z_]+(?![\w:]))",  # of Laravel
         r"(?<![\w/.~])(?<![\w/.-]-)(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",  # begins once in a run of such characters
         r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
         r"\b[A-Za-z]:\\(?:[\w.-]*\w\\)*[\w.-]*\w",
-        rf"(?a:(?<![\w/.-])[\w-]+(?:\.[\w-]+)*\.(?:{SUFFIXES})(?!\w))",
-        r"(?a:(?<!\w)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w))",  # the name of a variable
+        rf"(?a:(?<![{_LETTER}/.-])[{_LETTER}-]+(?:\.[{_LETTER}-]+)*\.(?:{SUFFIXES})(?![{_LETTER}]))",
+        rf"(?a:(?<![{_LETTER}])[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?![{_LETTER}]))",  # the name of a variable
         r"(?<![\w+/=-])data:[\w.+-]+/[\w.+;=-]+,[\w%+/=.-]+",
         r"(?a:(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-]))",
         r"(?a:(?<![\w+/=-])(?:[0-9a-fA-F]{32,}|[\w+/=-]{80,})(?![\w+/=-]))",  # a key, a digest, encoded data
-        r"(?a:(?<!\w)#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})(?!\w))",  # a color
+        rf"(?a:(?<![{_LETTER}])#(?:[0-9a-fA-F]{{6}}|[0-9a-fA-F]{{8}})(?![{_LETTER}]))",  # a color
     ),
     "literal": (
         _NUMBER,
         # A code such as A4, DE-2301 or COVID-19; "CHF9.12" and "18M" are numbers.
-        r"(?a:(?<![\w./-])(?!\d+[KMBT](?![\w/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![\w/-]|[.,]\d))",
+        rf"(?a:(?<![{_LETTER}./-])(?!\d+[KMBT](?![{_LETTER}/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![{_LETTER}/-]|[.,]\d))",
     ),
     # A reference to a character, of HTML.
     "reference": (r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",),
