@@ -59,7 +59,8 @@ class ProgressBar:
         """Show how much is done, and what is being done."""
         self.bar.update(self.task, completed=done, description=f"{self.unit}  {text}")
         now = time.monotonic()
-        if not self.console.is_terminal and self.total and now - self.shown > self.SECONDS:
+        is_due = now - self.shown > self.SECONDS and done < (self.total or 0)
+        if is_due and not self.console.is_terminal:
             self.say(f"{self.unit.removesuffix('s')} {done:,}/{self.total:,}  {text}")
             self.shown = now
 

@@ -28,9 +28,10 @@ _FINAL_R = re.compile(r"[bpdtgkfvcm][lr]$")
 _LAST_IN_GREEK = "αειουηωνςρξψ\u0301\u0308"
 _OPENING = "\"'“”„‟«»‹›‘’‚([{¿¡"
 _DASHES = "-–—―"
+_MARKS = "\ue000-\uf8ff\U000f0000-\U0010ffff"  # of protected text, such as tags
 _STOP = re.compile(
-    r"(?<![.!?…。！？])(?P<mark>[.!?…;\u037e。！？][.!?…。！？]*+)[\"'”“’»«›‹)\]}」』]*+(?:[ \u00a0\u202f]»(?=\s))?"
-    r"(?P<space>\s*+)(?=\S)"
+    r"(?<![.!?…。！？])(?P<mark>[.!?…;\u037e。！？][.!?…。！？]*+)"
+    rf"(?P<closing>[\"'”“’»«›‹)\]}}」』{_MARKS}]*+(?:[ \u00a0\u202f]»(?=\s))?)(?P<space>\s*+)(?=\S)"
 )
 _NEXT = re.compile(
     rf"([{re.escape(_OPENING + _DASHES)}\s]*+(?:(?<=['’])[stkn] )?)((?:[^\W_]|['’](?=[^\W_]))*+)"
@@ -39,7 +40,9 @@ _INITIALS = re.compile(r"(?:[^\W\d_][^\W\d_]?[.-]+)*[^\W\d_][^\W\d_]?")
 _SHORT_PARTS = re.compile(r"(?!www)(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,4}")
 _ROMAN = re.compile(r"[IVXLC]++")
 _VOWELS = frozenset("aeiouyæøœıаеиоуыэюяєіъαεηιουω")
-_WORD = re.compile(r"[^\W_]|[\ue000-\uf8ff\U000f0000-\U0010ffff]")  # also what marks protected text
+_WORD = re.compile(rf"[^\W_]|[{_MARKS}]")
+_AT_WORD = re.compile(rf"[{_MARKS}]+(?=\w)|(?<=\w)[{_MARKS}]+")
+_BARE = re.compile(f"[{_MARKS}]*")
 _BESIDE = 80  # characters before and after a full stop that decide
 
 
@@ -96,25 +99,22 @@ def find_starts(line: str, facts: Facts) -> Iterator[int]:
     """
     is_small = _begins_small(line)  # as people write in chats
     last_word = next((at for at in range(len(line), 0, -1) if _WORD.match(line, at - 1)), 0)
-    start = checked = 0
-    has_word = False  # between the start and what was checked; each sentence has one
+    start = 0
     for stop in _STOP.finditer(line):
         mark, end = stop["mark"], stop.end()
-        has_word = has_word or _WORD.search(line, checked, stop.start()) is not None
-        checked = stop.start()
-        if not stop["space"] and mark[-1] not in "。！？":
+        if end >= last_word or (not stop["space"] and mark[-1] not in "。！？"):
             continue
-        following = line[end : end + _BESIDE]
-        if _begins_small(following) and (not is_small or stop.start("space") > stop.end("mark")):
+        following = _AT_WORD.sub("", line[end : end + _BESIDE])
+        is_bare = _BARE.fullmatch(stop["closing"]) is not None
+        if _begins_small(following) and not (is_small and is_bare):
             continue
-        if mark == "." and stop.start("space") == stop.end("mark"):
-            before = line[max(start, stop.start() - _BESIDE) : stop.start()].split()
-            is_end = _is_end(before, following, facts)
+        if mark == "." and is_bare:
+            before = _AT_WORD.sub("", line[max(start, stop.start() - _BESIDE) : stop.start()])
+            is_end = _is_end(before.split(), following, facts)
         else:
             is_end = mark not in (";", "\u037e") or facts.language == "el"
-        if is_end and has_word and end < last_word:
+        if is_end:
             yield (start := end)
-            has_word, checked = False, end
 
 
 def _begins_small(text: str) -> bool:

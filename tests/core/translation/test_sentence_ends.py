@@ -45,7 +45,8 @@ def test_sentences_end_where_readers_say(kind: str) -> None:
         ("zh", "你好。再见！", 2),
         ("en", "See 你好。 Then 再见！Next.", 3),
         ("en", "We are happy. \U0001f600", 1),
-        ("en", "... Yes! \U0001f600 He came. !", 2),
+        ("en", "Yes! \U0001f600 He came. !", 2),
+        ("en", "\ue000Dr.\ue001 Smith is here.\ue002 \ue003He sleeps.", 2),
         ("xx", "One is here. Two are there.", 2),
     ],
 )
