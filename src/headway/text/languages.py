@@ -68,7 +68,7 @@ def translate_gap(gap: str, languages: "Languages") -> str:
         gap: What stands between the sentences.
         languages: Codes of source and target.
     """
-    source, target = map(base_code, languages)
+    source, target = (base_code(shorten_code(code)) for code in languages)
     if target in _JOINED:
         return gap if source in _JOINED or gap.strip(" \u00a0\u3000") else ""
     return gap or " " * (source in _UNSPACED)

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from headway.text.languages import base_code
+from headway.text.languages import base_code, shorten_code
 
 # Languages that write full stops as another one does.
 _LIKE = {
@@ -73,7 +73,7 @@ class Facts(NamedTuple):
 @cache
 def find_facts(language: str) -> Facts | None:
     """Return what is known of a language, by its code; None: nothing."""
-    code = base_code(language)
+    code = base_code(shorten_code(language))
     code = _LIKE.get(code, code)
     lists = _read_lists()
     if code not in lists:

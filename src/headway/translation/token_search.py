@@ -166,17 +166,17 @@ class TokenSearch:
     ) -> list[list[Hypothesis]]:
         """Search for translations of sources in one batch, in the calling thread; see `search_engine`.
 
-        A source with letters or digits whose translations would have no text, but tokens such as a lone space, is searched
-        again without these.
+        A source with letters or digits has no translation without text, such as a lone space. If it has no other, it is
+        searched again without such tokens.
         """
         found = self._search_rows(sources, prefixes, limits, choices, search, is_wanted, automata)
-        rows = [
-            row
-            for row, n_best in enumerate(found)
-            if not (may_be_blank or search.sample or (automata and automata[row]))
-            and any(self._blank_ids.issuperset(each.tokens) for each in n_best)
-            and is_translatable(self.tokenizer.decode_source(sources[row]))
-        ]
+        if may_be_blank or search.sample:
+            return found
+        rows = []
+        for row, n_best in enumerate(found):
+            if not (automata and automata[row]) and self.is_blank(sources[row], n_best):
+                found[row] = [each for each in n_best if not self.is_blank(sources[row], [each])]
+                rows += [] if found[row] else [row]
         if rows:
             again = self._search_rows(
                 [sources[row] for row in rows], [prefixes[row] for row in rows],
@@ -187,6 +187,12 @@ class TokenSearch:
             for row, n_best in zip(rows, again, strict=True):
                 found[row] = n_best
         return found
+
+    def is_blank(self, source: Sequence[int], n_best: Sequence[Hypothesis]) -> bool:
+        """Return whether one of the translations of a source that has letters or digits has no text."""
+        return any(self._blank_ids.issuperset(each.tokens) for each in n_best) and is_translatable(
+            self.tokenizer.decode_source(source)
+        )
 
     def _search_rows(
         self,

@@ -8,7 +8,7 @@ import torch
 
 from headway.config import SearchConfig
 from headway.translation.requests import run
-from headway.translation.search.beam_search import Ids, check_finite
+from headway.translation.search.beam_search import Hypothesis, Ids, check_finite
 from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
 from headway.translation.translation import LINE_ENDS
@@ -39,9 +39,9 @@ def stream_tokens(translator: Translator, piece: Piece) -> Iterator[str]:
     forward = translator.token_search
     choices = forward.choices([piece.ids], [[]], search)
     sent = text = ""
-    for some in (choices, forward.drop_blanks(choices, 1)):
+    for _ in range(2):
         tokens: list[int] = []
-        for token in _choose_tokens(forward, piece.ids, search, some):
+        for token in _choose_tokens(forward, piece.ids, search, choices):
             tokens.append(token)
             text = _one_line(tokenizer.decode(tokens))
             # White space at the end of a translation is dropped.
@@ -49,8 +49,9 @@ def stream_tokens(translator: Translator, piece: Piece) -> Iterator[str]:
             if final.startswith(sent) and len(final) > len(sent):
                 yield final[len(sent) :]
                 sent = final
-        if text.strip():  # otherwise the search begins again without blank tokens
+        if not forward.is_blank(piece.ids, [Hypothesis(tokens, 0.0, 0.0)]):
             break
+        choices = forward.drop_blanks(choices, 1)  # as in `TokenSearch.search_rows`
     text = text.rstrip()
     if text.startswith(sent) and len(text) > len(sent):
         yield text[len(sent) :]

@@ -46,7 +46,7 @@ def test_sentences_have_a_space_between_them_where_the_language_writes_one() -> 
         for target in ("en", "de-AT", "th", "ko", "ar"):
             joined, _ = passage.join(["Ein.", "Zwei.", "Drei."], (source, target))
             assert joined == "Ein. Zwei.\nDrei."
-        for target in ("zh", "zh-CN", "zh_Hant", "ja", "yue"):
+        for target in ("zh", "zh-CN", "zh_Hant", "zho", "ja", "jpn", "yue"):
             joined, _ = passage.join(["一。", "二。", "三。"], (source, target))
             assert joined == "一。二。\n三。"
 

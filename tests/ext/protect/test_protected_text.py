@@ -47,6 +47,7 @@ def test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet(form: str
         ("Es gilt DE-2301 für Ä4.", ["DE-2301"]),
         ("Siehe Übersicht.pdf und a_b für é_b.", ["Übersicht.pdf", "a_b"]),
         ("请看A4纸和a.pdf文件", ["A4", "a.pdf"]),
+        ("Format 2×A4 und README.md\u0589", ["A4", "README.md"]),
     ):
         wanted = [unicodedata.normalize(form, each) for each in kept]
         assert find(unicodedata.normalize(form, text)) == wanted, text

@@ -4,12 +4,12 @@ import re
 
 from headway.ext.protect.marked_text import SourcePart
 from headway.ext.protect.masked_source import MaskedSource, ProtectedTag
-from headway.ext.protect.protected_text import ELEMENT
-from headway.text import find_words
+from headway.ext.protect.protected_text import ELEMENT, SYMBOLS
+from headway.text import find_words, is_word_character
 from headway.translation import Constraint
 
 _CLOSING = re.compile(r"[.,;:!?]")
-_WORD_START = re.compile(r"[^\s.,;:!?)\]}]")
+_BEFORE_WORDS = "([{\"'“”„‟«»‹›‘’‚-/"  # a symbol behind them belongs to the word
 
 
 class MaskedSourceDraft:
@@ -45,10 +45,11 @@ class MaskedSourceDraft:
         self.tags.append(ProtectedTag(kept, word, is_attached, is_followed, self.write(part)))
 
     def _is_symbol_between_words(self, part: SourcePart, following: str) -> bool:
-        """Return whether a part that words touch on both sides is a symbol, and no element or placeholder."""
-        is_symbol = part.kind == "tag" and not ELEMENT.fullmatch(part.renderings[0])
-        is_between = self.text[-1:] not in "([{" and _WORD_START.match(following) is not None
-        return is_symbol and is_between
+        """Return whether a part stands between two words as a symbol or a tab, and is no element, reference or placeholder."""
+        if part.source.isspace():
+            return bool(following.strip())
+        is_before_word = is_word_character(following) and self.text[-1:] not in _BEFORE_WORDS
+        return is_before_word and SYMBOLS.fullmatch(part.source) is not None
 
     def _end_at_word(self) -> bool:
         """Remove the white space at the end, and hang the tags in it on the last word, too.

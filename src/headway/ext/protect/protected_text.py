@@ -52,7 +52,8 @@ _SYMBOL = (
 # sequences). A sign with a keycap is one, too.
 _SYMBOLS = rf"(?:(?:[{_SYMBOL}]|[0-9#*]\ufe0f?\u20e3)[\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
 # Letters of alphabets, also with their accents beside them: a code in Chinese text has no space before it, and ends at none.
-_LETTER = r"\w\u00aa\u00b5\u00ba-\u02ff\u0300-\u058f\u1e00-\u1fff"  # within brackets of an expression of ASCII
+_LETTER = r"\w\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u037d\u037f-\u0386\u0388-\u0559\u0560-\u0588\u1e00-\u1fff"  # within brackets of an expression of ASCII
+SYMBOLS = re.compile(_SYMBOLS)
 _DIGITS = r"\d+(?:[.,]\d+)*"
 _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (

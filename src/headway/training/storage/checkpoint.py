@@ -202,6 +202,8 @@ def explain_write_errors(path: Path) -> Iterator[None]:
         # The second name is that of the file that a rename would have replaced. A file of a directory that is deleted
         # has its last name only.
         place = str(error.filename2 or error.filename or path)
+        if Path(place).is_absolute() and not Path(place).is_relative_to(path.resolve()):
+            raise  # a file of text or data elsewhere
         place = place if str(path) in place else str(path)
         if isinstance(error, FileNotFoundError):
             raise HeadwayError(
