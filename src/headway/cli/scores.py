@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def choose_language(args: argparse.Namespace) -> str:
-    """Return the language of ``--language``, or that of the name of the reference; without both, say that it is en."""
+    """Return the language that ``--language`` gives, or else the reference's file name, or else "en", with a notice."""
     from headway.text.groups import language_from_name
 
     if language := args.language or language_from_name(args.reference):

@@ -223,7 +223,7 @@ def _start_threads(count: int) -> Iterator[Started]:
 
 @contextmanager
 def _start_processes(function: Callable[[Numbered], None], count: int) -> Iterator[Started]:
-    """Start an executor whose processes end with this process and leave Ctrl-C to it."""
+    """Start an executor; its processes end when this process does, and do not react to Ctrl-C themselves."""
     context = multiprocessing.get_context("fork" if CAN_FORK else "spawn")
     executor = ProcessPoolExecutor(count, context, _begin_worker, (function, os.getpid()))
     others = set(multiprocessing.active_children())

@@ -3,7 +3,7 @@
 import sys
 import zlib
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +169,18 @@ class TokenSearch:
         A source with letters or digits has no translation without text, such as a lone space. If it has no other, it is
         searched again without such tokens.
         """
-        found = self._search_rows(sources, prefixes, limits, choices, search, is_wanted, automata)
+        find = partial(
+            search_engine, self.engine(search.precision), search=search, eos=self.tokenizer.eos,
+            pad=self.tokenizer.target_pad,
+        )  # fmt: skip
+        found = find(
+            sources,
+            limits,
+            prefixes=prefixes,
+            choices=choices,
+            is_wanted=is_wanted,
+            automata=automata,
+        )
         if may_be_blank or search.sample:
             return found
         rows = []
@@ -178,12 +189,13 @@ class TokenSearch:
                 found[row] = [each for each in n_best if not self.is_blank(sources[row], [each])]
                 rows += [] if found[row] else [row]
         if rows:
-            again = self._search_rows(
-                [sources[row] for row in rows], [prefixes[row] for row in rows],
+            again = find(
+                [sources[row] for row in rows],
                 [limits[row] for row in rows],
-                self.drop_blanks(choices and [choices[row] for row in rows], len(rows)),
-                search, is_wanted and (lambda number: is_wanted(rows[number])), None,
-            )  # fmt: skip
+                prefixes=[prefixes[row] for row in rows],
+                choices=self.drop_blanks(choices and [choices[row] for row in rows], len(rows)),
+                is_wanted=is_wanted and (lambda number: is_wanted(rows[number])),
+            )
             for row, n_best in zip(rows, again, strict=True):
                 found[row] = n_best
         return found
@@ -193,22 +205,6 @@ class TokenSearch:
         return any(self._blank_ids.issuperset(each.tokens) for each in n_best) and is_translatable(
             self.tokenizer.decode_source(source)
         )
-
-    def _search_rows(
-        self,
-        sources: Sequence[list[int]],
-        prefixes: Sequence[list[int]],
-        limits: Sequence[int],
-        choices: Sequence[Ids] | None,
-        search: SearchConfig,
-        is_wanted: Callable[[int], bool] | None,
-        automata: "Sequence[SentenceAutomaton | None] | None",
-    ) -> list[list[Hypothesis]]:
-        return search_engine(
-            self.engine(search.precision), sources, limits, search, eos=self.tokenizer.eos,
-            pad=self.tokenizer.target_pad, prefixes=prefixes, choices=choices, is_wanted=is_wanted,
-            automata=automata,
-        )  # fmt: skip
 
     def prepare(self, search: SearchConfig) -> Engine:
         """Return the engine for a search, before any work begins.

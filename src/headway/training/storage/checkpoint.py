@@ -199,8 +199,8 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # The second name is that of the file that a rename would have replaced. A file of a directory that is deleted
-        # has its last name only.
+        # An error of renaming has two names; the second is the file that would have been replaced. While a directory is
+        # deleted, the name of a file in it is without the directory.
         place = str(error.filename2 or error.filename or path)
         if Path(place).is_absolute() and not Path(place).is_relative_to(path.resolve()):
             raise  # a file of text or data elsewhere

@@ -4,7 +4,7 @@
   "use strict";
 
   const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200b\\u2028\\u2029\\u202f\\u205f\\u3000";
-  // What nobody sees; alone, it is no word.
+  // Characters that nobody sees; between two spaces they are no word.
   const UNSEEN =
     "\\xad\\u034f\\u061c\\u17b4\\u17b5\\u180b-\\u180f\\u200c-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff" +
     "\\ufff0-\\ufff8\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
