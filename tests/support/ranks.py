@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import tempfile
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def in_ranks(count, function, *arguments):
         processes = [
             fork(_run, rank, count, directory, queue, function, arguments) for rank in range(count)
         ]
-        found = dict(queue.get() for _ in processes)
+        found = dict(pickle.loads(queue.get()) for _ in processes)
         for process in processes:
             process.join()
     for result in found.values():
@@ -30,8 +31,11 @@ def _run(rank, count, directory, queue, function, arguments):
     os.environ["HEADWAY_RENDEZVOUS"] = (Path(directory) / "ranks").as_uri()
     parallel.join()
     try:
-        queue.put((rank, function(*arguments)))
+        result = function(*arguments)
     except Exception as error:
-        queue.put((rank, error))
+        result = error
+    try:
+        # As bytes: the memory of a tensor in the queue would be lost if this rank ended first.
+        queue.put(pickle.dumps((rank, result)))
     finally:
         parallel.leave()
