@@ -66,7 +66,7 @@ def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(
 ) -> None:
     found = find_mnemonic(source)
     assert found
-    assert found.write([target]) == expected
+    assert found.write([Translated(target)]).text == expected
 
 
 @pytest.mark.parametrize("suffix", [".po", ".xlf"])

@@ -9,7 +9,7 @@ from typing import Any, Generic
 
 from headway.ext.documents.paragraph import Content, Element
 from headway.ext.documents.points import find_point, is_mark
-from headway.ext.protect import AMOUNT, Range, overlapped
+from headway.ext.protect import AMOUNT, overlapped
 from headway.text import Span, WordLinks, is_translatable
 
 
@@ -109,7 +109,7 @@ class ElementPlaces(Generic[Content]):
                 starts[word] = starts[word + 1]
         return starts
 
-    def find(self, element: Element[Content], first: int, last: int, span: Range) -> Range:
+    def find(self, element: Element[Content], first: int, last: int, span: Span) -> Span:
         """Return where an element starts and ends.
 
         Args:

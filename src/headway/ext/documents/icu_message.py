@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from headway.ext.documents.paragraph import Paragraph
+from headway.ext.documents.paragraph import Paragraph, Translated
 
 MOST_SENTENCES = 24  # of a message
 DEEPEST = 6  # choices in choices
@@ -93,13 +93,19 @@ class IcuMessage:
         """The sentences, in the order of the cases; a number is written as ``{n, number}``."""
         return [*_list_leaves(self._tree)]
 
-    def write(self, translations: Sequence[str]) -> str:
+    @property
+    def paragraphs(self) -> list[Paragraph[None]]:
+        """The sentences as paragraphs."""
+        return [Paragraph(sentence) for sentence in self.sentences]
+
+    def write(self, translations: Sequence[Translated]) -> Translated:
         """Return the message with its sentences replaced.
 
         Args:
             translations: One for each of `sentences`.
         """
-        return self._write(self._tree, iter(translations), "")
+        texts = (each.text for each in translations)
+        return Translated(self._write(self._tree, texts, ""))
 
     def _write(self, tree: "str | MessageChoice", translations: Iterator[str], number: str) -> str:
         """Write a sentence or a choice.

@@ -6,9 +6,10 @@ A mnemonic is the letter that Alt and a key choose: ``&Open`` in Qt and wxWidget
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from headway.ext.documents.paragraph import Paragraph
+from headway.ext.documents.paragraph import Element, Paragraph, Translated
 from headway.ext.protect import find_protected_text
 
 # Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
@@ -28,48 +29,71 @@ class Mnemonic(NamedTuple):
         mark: ``&`` or ``_``.
         letter: The letter behind it.
         text: The message without it.
+        place: Where the message has it.
+        width: Its characters there, with its brackets.
+        elements: The protected texts of the message, at their places in ``text``.
     """
 
     mark: str
     letter: str
     text: str
+    place: int
+    width: int
+    elements: Sequence[Element[Any]] = ()
 
     @property
-    def sentences(self) -> list[str]:
+    def paragraphs(self) -> list[Paragraph[Any]]:
         """What is translated."""
-        return [self.text]
+        return [Paragraph(self.text, [*self.elements])]
 
-    def write(self, translations: Sequence[str]) -> str:
+    def write(self, translations: Sequence[Translated]) -> Translated:
         """Return the translation of the text with the mark.
 
         The mark stands before the same letter, at best where a word begins, or else before the first letter.
         """
-        [translation] = translations
+        [translated] = translations
+        text = translated.text
+        spans = [*translated.kept.values(), *(part[:2] for part in find_protected_text(text))]
+        at, mark = self._find_place(text, {at for span in spans for at in range(*span)})
         kept = {
-            at for part in find_protected_text(translation) for at in range(part.start, part.end)
+            start + self.width * (start >= self.place): (
+                a + len(mark) * (a >= at),
+                b + len(mark) * (b > at),
+            )
+            for start, (a, b) in translated.kept.items()
         }
-        letters = [at for at, c in enumerate(translation) if c.isalpha() and at not in kept]
+        return Translated(text[:at] + mark + text[at:], kept=kept)
+
+    def _find_place(self, text: str, kept: set[int]) -> tuple[int, str]:
+        """Return where the mark of a translation stands, and the mark.
+
+        Args:
+            text: The translation.
+            kept: The places of protected texts in it.
+        """
+        letters = [at for at, c in enumerate(text) if c.isalpha() and at not in kept]
 
         def rank(at: int) -> tuple[bool, bool, int]:
-            is_other = translation[at].casefold() != self.letter.casefold()
-            return is_other, translation[at - 1 : at].isalnum(), at
+            is_other = text[at].casefold() != self.letter.casefold()
+            return is_other, text[at - 1 : at].isalnum(), at
 
         if not letters:
-            return translation
+            return 0, ""
         is_other, _, at = rank(min(letters, key=rank))
-        if is_other and unicodedata.east_asian_width(translation[at]) == "W":
-            name = translation.rstrip(_ENDS)
-            return f"{name}({self.mark}{self.letter.upper()}){translation[len(name) :]}"
-        return f"{translation[:at]}{self.mark}{translation[at:]}"
+        if is_other and unicodedata.east_asian_width(text[at]) == "W":
+            return len(text.rstrip(_ENDS)), f"({self.mark}{self.letter.upper()})"
+        return at, self.mark
 
 
 def read_mnemonic(paragraph: Paragraph[Any]) -> Mnemonic | None:
-    """Return the mnemonic of a message without inline elements."""
-    return None if paragraph.elements else find_mnemonic(paragraph.text)
+    """Return the mnemonic of a message, whose only inline elements are protected texts."""
+    if any(e.inner or not e.is_kept or e.start == e.end for e in paragraph.elements):
+        return None
+    return find_mnemonic(paragraph.text, paragraph.elements)
 
 
-def find_mnemonic(text: str) -> Mnemonic | None:
-    """Return the mnemonic of a message.
+def find_mnemonic(text: str, elements: Sequence[Element[Any]] = ()) -> Mnemonic | None:
+    """Return the mnemonic of a message with some protected texts.
 
     ``&&``, a reference such as ``&amp;``, one of several marks, a mark in a placeholder or an address, and an underscore
     in a message with other ones, such as names of variables, are none.
@@ -78,6 +102,7 @@ def find_mnemonic(text: str) -> Mnemonic | None:
     found = [mark for mark in _IN_BRACKETS.finditer(text) if mark[1] in kinds]
     before_letters = [mark for mark in _BEFORE_LETTER.finditer(text) if mark[1] in kinds]
     kept = _find_kept(text) if before_letters else set()
+    kept |= {at for each in elements for at in range(each.start, each.end)}
     is_label = len(text) <= _LONGEST_LABEL
     for mark in before_letters:
         at = mark.start()
@@ -86,8 +111,10 @@ def find_mnemonic(text: str) -> Mnemonic | None:
             found.append(mark)
     if len(found) != 1:
         return None
-    kind, letter = found[0].groups()
-    return Mnemonic(kind, letter, text[: found[0].start()] + text[found[0].end() :])
+    (kind, letter), (start, end) = found[0].groups(), found[0].span()
+    shifts = ((each, (end - start) * (each.start >= start)) for each in elements)
+    moved = [replace(e, start=e.start - shift, end=e.end - shift) for e, shift in shifts]
+    return Mnemonic(kind, letter, text[:start] + text[end:], start, end - start, moved)
 
 
 def _find_kept(text: str) -> set[int]:

@@ -19,7 +19,7 @@ from headway.ext.documents.points import (
     is_behind_word,
     is_trailing,
 )
-from headway.ext.protect import Range, between, overlapped, translate_range
+from headway.ext.protect import between, overlapped, translate_range
 from headway.text import Span, WordLinks
 
 
@@ -52,7 +52,7 @@ def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | P
 
 
 def _keep_places(
-    text: str, elements: Sequence[Element[Content]], span: Range
+    text: str, elements: Sequence[Element[Content]], span: Span
 ) -> list[str | Placed[Content]]:
     found: list[str | Placed[Content]] = []
     at = span[0]
@@ -100,9 +100,9 @@ class _Placing(Generic[Content]):
         self,
         elements: Sequence[Element[Content]],
         pairs: Sequence[tuple[int, int]],
-        own: Range,
-        words: Range,
-        span: Range,
+        own: Span,
+        words: Span,
+        span: Span,
     ) -> list[str | Placed[Content]]:
         """Return a part of the translation with elements around its words.
 
@@ -159,14 +159,14 @@ class _Placing(Generic[Content]):
         self,
         elements: Sequence[Element[Content]],
         pairs: Sequence[tuple[int, int]],
-        own: Range,
-        words: Range,
+        own: Span,
+        words: Span,
     ) -> list[WordRange[Content]]:
         """Return each element after its range of target words, in the order of the translation."""
         placed: list[WordRange[Content]] = []
         starts: dict[int, int] = {}  # of protected texts, in the translation
-        places: dict[Range, Range] = {}  # several elements can cover the same words
-        extents: dict[int, Range] = {}  # of the source words that each target word translates
+        places: dict[Span, Span] = {}  # several elements can cover the same words
+        extents: dict[int, Span] = {}  # of the source words that each target word translates
         for source, target in pairs:  # sorted by the source
             extents[target] = extents.get(target, (source, 0))[0], source + 1
         for element in elements:
@@ -204,7 +204,7 @@ class _Placing(Generic[Content]):
         return placed
 
     @cached_property
-    def _borders(self) -> list[Range]:
+    def _borders(self) -> list[Span]:
         """For each source word the words that follow the translations of all before it, and precede all others."""
         count = len(self.links.source)
         last, first = [-1] * (count + 1), [len(self.links.target)] * (count + 1)

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from headway.errors import HeadwayError
 from headway.ext.documents.language_codes import check_catalog, names_language
-from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.paragraph import DocumentOptions, Element, Paragraph, Translated
 from headway.ext.documents.plural_forms import find_plural_forms
 from headway.ext.documents.po_entries import Entry, quote, read_entries
 from headway.ext.documents.text_file import Edit, apply_edits, read_text_file
+from headway.ext.protect import FormattedMessage
 from headway.text import is_translatable
 
 # The entry of the empty text is the header.
@@ -18,6 +19,8 @@ _HEAD = re.compile(
 _CHARSET = re.compile(rb"charset=([\w.:-]+)")
 _LANGUAGE = re.compile(r"^Language:[ \t]*([\w-]+)", re.MULTILINE)
 _PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
+# Of languages whose first form serves 1, and perhaps 0, but not 21.
+_FIRST_IS_ONE = re.compile(r"plural\s*=[\s(]*n\s*(?:(?:!=|>)\s*1\b|==\s*[01]\b)")
 # Of a catalog without a header; gettext needs one to read plurals.
 _HEADER = "MIME-Version: 1.0\nContent-Type: text/plain; charset=CHARSET\nContent-Transfer-Encoding: 8bit\n"
 
@@ -65,19 +68,38 @@ class PoDocument:
             and (options.is_complete or entry.is_fuzzy or not entry.is_translated)
         ]
 
+        self._messages = [
+            FormattedMessage(message.text, entry.flags)
+            for entry in self._entries
+            for message in entry.ids
+        ]
+
     @property
     def paragraphs(self) -> Sequence[Paragraph[None]]:
         """The text of each entry, and then its plural if it has one."""
-        return [Paragraph(message.text) for entry in self._entries for message in entry.ids]
+        return [
+            Paragraph(
+                message.text,
+                [
+                    Element(start, start + len(source), None, is_kept=True)
+                    for start, source, _ in message.directives
+                ],
+            )
+            for message in self._messages
+        ]
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with translated entries."""
-        found = iter(translations)
+        found = iter(zip(self._messages, translations, strict=True))
         edits = self._edit_header()
         for entry in self._entries:
             texts = [next(found) for _ in entry.ids]
-            if not any(text.is_missing for text in texts):
-                edits += self._edit_entry(entry, [text.text for text in texts])
+            if not any(text.is_missing for _, text in texts):
+                forms = [message.write(text.text, text.kept) for message, text in texts]
+                counts = {len(message.directives) for message, _ in texts}
+                if len(counts) > 1 and not _FIRST_IS_ONE.search(self._new_header):
+                    forms[0] = forms[1]  # "one dog" is wrong for 21 dogs
+                edits += self._edit_entry(entry, forms)
         written = apply_edits(self._file.text, edits)
         if not self._file.can_encode(written):
             raise HeadwayError(

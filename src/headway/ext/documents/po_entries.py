@@ -71,9 +71,15 @@ class Entry:
         return all(string.text for string in self.strings)
 
     @property
+    def flags(self) -> list[str]:
+        """Its flags, such as fuzzy and c-format."""
+        lines = (c.line[2:] for c in self.comments if c.line.startswith("#,"))
+        return [flag.strip() for line in lines for flag in line.split(",")]
+
+    @property
     def is_fuzzy(self) -> bool:
         """Whether the translation is marked as a guess."""
-        return any(re.search(r"^#,.*\bfuzzy\b", comment.line) for comment in self.comments)
+        return "fuzzy" in self.flags
 
 
 def read_entries(text: str, encoding: str) -> list[Entry]:

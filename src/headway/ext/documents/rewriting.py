@@ -11,11 +11,11 @@ class Rewriting(Protocol):
     """What is translated instead of a paragraph."""
 
     @property
-    def sentences(self) -> Sequence[str]:
+    def paragraphs(self) -> Sequence[Paragraph[Any]]:
         """The texts that are translated."""
 
-    def write(self, translations: Sequence[str]) -> str:
-        """Return the paragraph with its texts replaced, each by one of the translations."""
+    def write(self, translations: Sequence[Translated]) -> Translated:
+        """Return the translation of the paragraph, in which each text is replaced by one of the translations."""
 
 
 class RewrittenDocument:
@@ -42,7 +42,7 @@ class RewrittenDocument:
             if form is None:
                 found.append(paragraph)
             elif not isinstance(form, str):
-                found += map(Paragraph, form.sentences)
+                found += form.paragraphs
         return found
 
     def count_missing(self) -> int:
@@ -61,7 +61,13 @@ class RewrittenDocument:
             elif isinstance(form, str):
                 whole.append(Translated(paragraph.text, is_missing=True))
             else:
-                texts = [each.text for each in islice(left, len(form.sentences))]
-                is_changed = texts != [*form.sentences]
-                whole.append(Translated(form.write(texts) if is_changed else paragraph.text))
+                found = [*islice(left, len(form.paragraphs))]
+                is_changed = [t.text for t in found] != [p.text for p in form.paragraphs]
+                whole.append(form.write(found) if is_changed else _keep(paragraph))
         return self._document.write(whole)
+
+
+def _keep(paragraph: Paragraph[Any]) -> Translated:
+    """Return a paragraph as its own translation."""
+    kept = {each.start: (each.start, each.end) for each in paragraph.elements}
+    return Translated(paragraph.text, kept=kept)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from headway.ext.protect.glossary import Glossary
     from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
     from headway.ext.protect.masked_source import MaskedSource
+    from headway.ext.protect.message_formats import FormattedMessage
     from headway.ext.protect.numbers import NUMBER, compare_numbers, spell_numbers
     from headway.ext.protect.protected_text import (
         AMOUNT,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         is_all_protected,
         is_symbol,
     )
-    from headway.ext.protect.word_ranges import Range, between, overlapped, translate_range
+    from headway.ext.protect.word_ranges import between, overlapped, translate_range
 
 __all__ = ["Glossary", "read_glossary"]
 

@@ -7,20 +7,11 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from headway.ext.protect.break_tags import BREAK_ESCAPE, BREAK_TAG
+from headway.ext.protect.message_formats import LINE_DIRECTIVES
+from headway.ext.protect.units import CURRENCIES, UNITS
 
 Kind = Literal["break", "name", "tag", "literal", "reference"]
 
-# Codes of currencies.
-CURRENCIES = (
-    "AED|ARS|AUD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|HKD|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KZT|MAD|MXN|MYR|NGN|NOK|NZD|"
-    "PEN|PHP|PKR|PLN|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|TRY|TWD|UAH|USD|VND|ZAR"
-)
-# Symbols that are the same in most languages; letters that are also words are left out, and "1990s" are no seconds.
-UNITS = (
-    "km/h|mph|m/s|[kMGT]i?B/s|[kMGT]bit/s|[kMGT]bps|[cdkmµμn]?m[²³]?|[kmµμ]?g|[cdhm]?l|mL|ml|[mµμn]s|(?<=[ \u00a0\u202f])s|min|h|"
-    "[kMGT]?Hz|rpm|fps|[kMG]?W|kWh|MWh|[kmM]?V|mA|mAh|Ah|[kM]?Ω|kJ|kcal|[hkM]?Pa|bar|dB|°[CF]?|[kKMGTP]i?B|dpi|px|pt|ft|lbs?|oz|ppm|%%?|‰|€|£|"
-    f"{CURRENCIES}"
-)
 # Of names of files that are no words.
 SUFFIXES = (
     "avi|bmp|css|csv|docx?|epub|exe|flac|gif|html?|jpe?g|js|json|log|md|mkv|mp[34]|od[pst]|ogg|pdf|png|po|pptx?|py|rtf|srt|svg|"
@@ -59,10 +50,6 @@ _WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
 _WITH_CURRENCY = (
     rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
 )
-# A conversion of printf behind its percent sign.
-_CONVERSION = r"(?:\d++\$)?[-+#0]*+\d*+(?:\.\d++)?(?:hh?|ll?|[Lqjzt])?[diouxXeEfgGcspn@]"
-# Letters that a placeholder touches: %ds, %dMB, %sth. A capital begins a word: %nTwo.
-_ENDING = rf"(?:(?=[^\W\d_])(?:{UNITS})(?!\w)|[a-z]*)"
 _NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
 # A number with its unit, or with the sign of a currency on either side.
 _CURRENCY_SIGN = "[$\u00a2-\u00a5\u20a0-\u20cf]"
@@ -87,12 +74,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         r"(?a:\$\([A-Za-z_][\w.]*\))",
         r"\$t\([^()\n]+\)",  # of i18next
         r"(?a:(?<!\w)@(?:\.[a-z]+)?:(?:\w[\w-]*(?:\.\w[\w-]*)*|\{'[^'\n]+'\}|\([\w.-]+\)))",  # of vue-i18n
-        rf"(?<![\d%])%\(\w+\)[-+#0]*+\d*+(?:\.\d++)?[a-zA-Z]{_ENDING}",
-        rf"(?<![\w%])%(?!{_CONVERSION}(?:%|\w+%(?:%|{_CONVERSION})))[A-Za-z_]\w*%",
-        rf"(?<![\d%])%{_CONVERSION}(?![A-Za-z])(?:%%)?",
-        rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%{_CONVERSION}{_ENDING}",  # "5 %discount" has a percent sign
-        r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
-        r"(?<!\d)%%",
+        *LINE_DIRECTIVES,
         rf"(?a:(?<![{_LETTER}])__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?![{_LETTER}]))",
         r"(?a:\$[A-Za-z_]\w*(?:\$(?![\w{(]))?)",  # also $USER$
         r"(?a:(?<![\w:)\]}.,;!?]):[a-z][a-z_]+(?![\w:]))",  # of Laravel
