@@ -19,8 +19,8 @@ def format_lines(
 ) -> str:
     """Return the output for an input line: ``n_best`` lines, or one JSON object.
 
-    Where there are fewer translations, as of a blank line, the last one is repeated, so that a reader of the lines
-    knows to which input line each belongs.
+    Where there are fewer translations, as of a blank line, blank lines follow, so that a reader of the lines knows to
+    which input line each belongs.
 
     Args:
         line: The input line.
@@ -31,8 +31,9 @@ def format_lines(
     """
     if args.json:
         return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
-    repeated = translations[-1:] * (n_best - len(translations))
-    return "".join("\t".join(_columns(t, args)) + line_end for t in [*translations, *repeated])
+    rows = ["\t".join(_columns(each, args)) for each in translations]
+    rows += [""] * (n_best - len(rows))
+    return "".join(row + line_end for row in rows)
 
 
 def _columns(translation: "Translation", args: argparse.Namespace) -> list[str]:

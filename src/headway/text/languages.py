@@ -1,7 +1,8 @@
 """Pairs of languages, such as en-de, and the codes by which people name one language."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from headway.errors import HeadwayError
 
@@ -106,6 +107,19 @@ SHORT = {
 }  # fmt: skip
 
 
+# Codes of older standards and of LibreTranslate.
+_ALIASES = {"pb": "pt-br", "zt": "zh-hant", "iw": "he", "ji": "yi", "in": "id"}
+# In which script a language is mostly written, if not in the Latin one.
+_SCRIPTS = {
+    "hans": {"zh"}, "hant": {"yue"}, "jpan": {"ja"}, "kore": {"ko"}, "grek": {"el"}, "hebr": {"he", "yi"}, "thai": {"th"},
+    "arab": {"ar", "ckb", "fa", "ps", "sd", "ug", "ur"}, "armn": {"hy"}, "geor": {"ka"}, "ethi": {"am", "ti"}, "khmr": {"km"},
+    "cyrl": {"ba", "be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "tt", "uk"}, "laoo": {"lo"}, "mymr": {"my"},
+    "deva": {"hi", "mr", "ne", "sa"}, "beng": {"as", "bn"}, "gujr": {"gu"}, "guru": {"pa"}, "knda": {"kn"}, "mlym": {"ml"},
+    "orya": {"or"}, "sinh": {"si"}, "taml": {"ta"}, "telu": {"te"}, "tibt": {"bo", "dz"},
+}  # fmt: skip
+_TRADITIONAL = ("tw", "hk", "mo")  # countries of Chinese in traditional characters
+
+
 def parse_pair(word: str) -> Languages | None:
     """Return the languages of a word such as ``en-de`` or ``pt-BR-en``; None: it names no pair.
 
@@ -143,21 +157,44 @@ def describe_pairs(pairs: Iterable[Languages]) -> str:
     return "Translation " + ", ".join(f"from {source} to {target}" for source, target in pairs)
 
 
+class _Code(NamedTuple):
+    """What a code says: a language, its script, and a country, or a variant, or ""."""
+
+    language: str
+    script: str
+    country: str
+
+
+def _read_code(code: str) -> _Code:
+    """Return what a code says; of one without a script, that in which its language is mostly written there."""
+    folded = _fold(code)
+    language, *others = shorten_code(_ALIASES.get(folded, folded)).split("-")
+    script = next((part for part in others if len(part) == 4 and part.isalpha()), "")
+    country = "-".join(part for part in others if part != script)
+    usual = next((name for name, of in _SCRIPTS.items() if language in of), "latn")
+    if country in _TRADITIONAL and usual == "hans":
+        usual = "hant"
+    return _Code(language, script or usual, country)
+
+
 def find_code(wanted: str, codes: Iterable[str]) -> str | None:
     """Return the code, among those of a model, that means the language a user names; None: none does.
 
-    The same code is preferred; letter case and ``_`` do not matter; ``fra`` and ``fr`` are one language.
+    The same code is preferred; letter case and ``_`` do not matter; ``fra`` and ``fr`` are one language. A country that no
+    code names does not count, and a code without script and country is any of them. A script always counts: ``zh-TW``
+    is no ``zh``, which means simplified characters.
     """
-    known = list(codes)
-    for key in (str, _fold, normalize_code):
-        for code in known:
-            if key(code) == key(wanted):
-                return code
-    # A language without a script or a country is any of them.
-    return next(
-        (code for code in known if normalize_code(code).split("-")[0] == normalize_code(wanted)),
-        None,
-    )
+    known = {code: _read_code(code) for code in codes}
+    own, is_bare = _read_code(wanted), len(re.split("[-_]", wanted)) == 1
+    fits: list[Callable[[str, _Code], bool]] = [
+        lambda code, _: code == wanted,
+        lambda code, _: _fold(code) == _fold(wanted),
+        lambda _, read: read == own,
+        lambda _, read: read == own._replace(country=""),
+        lambda _, read: not own.country and read[:2] == own[:2],
+        lambda _, read: is_bare and not own.country and read.language == own.language,
+    ]
+    return next((code for fit in fits for code, read in known.items() if fit(code, read)), None)
 
 
 def _fold(code: str) -> str:

@@ -207,9 +207,32 @@ def test_a_language_has_two_letters_or_three() -> None:
     assert find_code("fra", ["fr_BE", "fr"]) == "fr"
     assert find_code("pt-br", ["por", "pt_BR"]) == "pt_BR"
     assert find_code("zh", ["cmn_Hans"]) == "cmn_Hans"
-    assert find_code("pt-BR", ["por"]) is None
+    assert find_code("pt-BR", ["por"]) == "por"
     with pytest.raises(HeadwayError, match="read as"):
         parse_pair("en-pt-br")
+
+
+def test_a_country_counts_only_where_a_model_has_several_and_a_script_always() -> None:
+    for wanted, codes, found in (
+        ("zh-CN", ["zh"], "zh"),
+        ("zh_Hans", ["zh"], "zh"),
+        ("zh-Hans-CN", ["zh-Hant", "zh"], "zh"),
+        ("ZH-TW", ["zh"], None),
+        ("zh-Hant", ["zh"], None),
+        ("ZH-TW", ["zh", "zh_Hant"], "zh_Hant"),
+        ("zt", ["zh", "zh-Hant"], "zh-Hant"),
+        ("zh", ["zh-Hant"], "zh-Hant"),
+        ("pb", ["pt", "pt-BR"], "pt-BR"),
+        ("pt-PT", ["pt-BR"], None),
+        ("pt", ["pt-BR"], "pt-BR"),
+        ("en-GB", ["en"], "en"),
+        ("eng_Latn", ["en"], "en"),
+        ("ru-RU", ["rus_Cyrl"], "rus_Cyrl"),
+        ("sr-Latn", ["sr"], None),
+        ("sr-Cyrl", ["sr"], "sr"),
+        ("", ["en"], None),
+    ):
+        assert find_code(wanted, codes) == found, (wanted, codes)
 
 
 def test_a_source_ends_as_before(data: PreparedData) -> None:

@@ -226,6 +226,17 @@ def test_the_first_pieces_of_a_long_sentence_do_not_wait_for_the_others(
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:
     [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
     assert found.text.startswith("Hund sieht")
+    for spaced in ("Hund sieht ", " Hund  sieht"):
+        assert next(translator.stream(["the cat sees"], SEARCH, prefix=spaced)) == [found]
+
+
+def test_a_list_of_translations_has_each_text_once(translator: Translator) -> None:
+    search = replace(SEARCH, beam=8, n_best=8)
+    found = [
+        [each.text for each in n_best] for n_best in translator.stream(sentences(20, 3), search)
+    ]
+    assert all(len({*texts}) == len(texts) for texts in found)
+    assert sum(map(len, found)) > 100
 
 
 def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Translator) -> None:

@@ -486,6 +486,16 @@ def test_times_and_arrows_of_speech_are_text() -> None:
         assert translated(source, "x.srt").split() == source.upper().split()
 
 
+@pytest.mark.parametrize(
+    "start", ["\n", " \n\n", "\u00a0\n", "<i>\n</i>", "{\\an8}\n", "{\\an8}\\N"]
+)
+def test_a_blank_line_before_a_subtitle_stays(start: str) -> None:
+    head, tail = "1\n00:00:01,000 --> 00:00:02,000\n", "\n\n2\n00:00:03,000 --> 00:00:04,000\nB.\n"
+    document = open_document(f"{head}{start}A dog.{tail}".encode(), "x.srt", GERMAN)
+    assert [paragraph.text for paragraph in document.paragraphs] == ["A dog.", "B."]
+    assert translated(f"{head}{start}A dog.{tail}", "x.srt") == f"{head}{start}A DOG.{tail}"
+
+
 def test_subtitles_may_begin_before_the_video() -> None:
     """Programs that move all subtitles write such times, and read them."""
     source = (
@@ -937,6 +947,16 @@ def test_columns_are_named_or_numbered() -> None:
         assert translated(table, name) == expected
     numbered = DocumentOptions("en", "de", ("2",))
     assert translated("1,a\n2,b", "x.csv", numbered) == "1,A\n2,B"
+    for formula in (
+        '"=IF(A1>0,""the dog"",""no"")"',
+        "=A1&A2",
+        "+SUM(A1;A2)",
+        "@sum(a)",
+        "-MAX(A1)",
+    ):
+        table = f"1,{formula}\n2,b\n"
+        is_formula = formula != "@sum(a)"
+        assert (formula in translated(table, "x.csv", numbered)) == is_formula
     for table, columns, message in (
         ("id;text\n", (), "give columns .* separated by commas: .*the first row is: id, text"),
         ("id;text\n", ("id,txt",), "no column 'txt'.*did you mean 'text'"),

@@ -99,6 +99,27 @@ def test_numbers_with_units_alone_are_translated() -> None:
     assert len(find_protected_text("after 5 s or 5ms, 7 TRY, EUR 3, A4, 4K-TV, M3.")) == 7
 
 
+def test_numbers_that_name_something_are_kept_as_they_are_written() -> None:
+    for number in (
+        "192.168.0.1", "192.168.100.200", "10.0.0.0/8", "127.0.0.1:8080", "::1", "fe80::1", "2001:db8::ff00:42:8329",
+        "2001:0db8:85a3:0000:0000:8a2e:0370:7334", "00:1A:2B:3C:4D:5E", "1.2.3", "3.10.12", "2.10.4-beta", "v2.0", "v3",
+        "2020-01-31", "2020-01-31T10:30:00Z", "20200-1-31", "20:15:07", "00:01:02,500", "+49 30 1234567", "+1 (555) 123-4567",
+        "+491701234567", "+49 (0)30 1234567", "(030) 1234567", "555-123-4567", "555-1234", "978-3-16-148410-0",
+    ):  # fmt: skip
+        for text in (
+            f"See {number} now.",
+            f"It is {number}.",
+            f"{number}, he says",
+            f"\u5728{number}\u4e2d",
+        ):
+            assert [each.strip() for each in find(text)] == [number], text
+    # Thousands, dates and times as a language writes them are the model's.
+    for number in (
+        "1.234.567", "1.000.000.000", "1,234,567", "31.01.2020", "3.5", "1990-1995", "10:30", "3:15:30 PM", "a::b", "5-3",
+    ):  # fmt: skip
+        assert find(f"See {number} now.") == [], number
+
+
 def test_protected_text_in_brackets_or_behind_a_dash_is_like_a_tag() -> None:
     for text, aside in (
         ("A man ({url}) runs.", "({url})"),
@@ -234,6 +255,15 @@ def test_four_times_as_many_signs_take_four_times_as_long() -> None:
         ("%1$", "0"),
         ("a {", "0"),
         ("1", ",1."),
+        ("1", ".1"),
+        ("", "1:"),
+        ("a", "::"),
+        ("", "1-"),
+        ("+1", " (1"),
+        ("", "a:1"),
+        ("%", "*"),
+        ("%", "'."),
+        ("", "%1|"),
     ):
         assert grows_less(lambda n, b=begin, p=pumped: find(b + p * n + "!"), 3_000, times=9)
 

@@ -112,7 +112,7 @@ def test_plain_output_has_as_many_lines_for_each_line(
     job.run("--search.n-best", "3")
     written = job.out.read_text().split("\n")
     assert len(written) == 3 * len(lines) + 1
-    assert written[3:9] == [""] * 3 + ["{a}: {b}"] * 3
+    assert written[3:9] == [""] * 3 + ["{a}: {b}", "", ""]
     assert len(set(written[:3])) == len(set(written[9:12])) == 3
     with job.source.open() as file:
         monkeypatch.setattr("sys.stdin", file)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import east_asian_width
 from xml.parsers import expat
 
 from headway.errors import HeadwayError
@@ -13,6 +14,11 @@ DEEPEST = 100  # nested elements
 
 # Elements that hold formatting codes of word processors. (The content of <hi> is text.)
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
+STANDALONE = (
+    "ph",
+    "ut",
+)  # they may stand between words in the place of a space, such as line breaks
+_JOINTS = "([{<\"'\u2018\u201c\u201e\u00ab\u00bf\u00a1-/"  # a word behind them belongs to them
 _INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 PARENT = {"tuv": "tu", "seg": "tuv"}  # the only elements that these may stand in
 
@@ -104,6 +110,13 @@ def read_units(path: str | Path) -> Iterator[Unit]:
             raise units.error(f"cannot be read, or not in its encoding: {reason}") from None
 
 
+def _parts_words(before: list[str], text: str) -> bool:
+    """Return whether a word begins directly behind another word, or its marks, of a language with spaces."""
+    last, first = before[-1][-1:] if before else "", text[:1]
+    is_wide = "W" in (east_asian_width(last or " "), east_asian_width(first))
+    return first.isalnum() and not is_wide and bool(last.strip()) and last not in _JOINTS
+
+
 def _code(language: str) -> str:
     return language.lower().replace("_", "-")
 
@@ -130,6 +143,7 @@ class _Units:
         self._unit = Unit(1, {})
         self._language = ""
         self._segment: list[str] | None = None
+        self._is_apart = False  # whether a standalone code has just ended
 
     def error(self, reason: str) -> HeadwayError:
         """Return an error that names the file and the parser's present line."""
@@ -157,13 +171,14 @@ class _Units:
             self._segments = 0
             self._language = _code(attributes.get("xml:lang") or attributes.get("lang", ""))
         elif name == "seg":
-            self._segment, self._length = [], 0
+            self._segment, self._length, self._is_apart = [], 0, False
             self._segments += 1
         self._codes += name in CODES
 
     def _end(self, name: str) -> None:
         self._open.pop()
         self._codes -= name in CODES
+        self._is_apart |= name in STANDALONE
         if name == "seg" and self._segment is not None:
             self._unit.texts.setdefault(self._language, "".join(self._segment))
             self._segment = None
@@ -172,6 +187,9 @@ class _Units:
 
     def _characters(self, text: str) -> None:
         if self._segment is not None and not self._codes:
+            if self._is_apart and _parts_words(self._segment, text):
+                self._segment.append(" ")
+            self._is_apart = False
             self._segment.append(text)
             self._length += len(text)
             if self._length > LONGEST:

@@ -29,6 +29,9 @@ def make_cue(source: str, has_references: bool) -> Block:
         has_references: Whether ``&amp;`` is a character reference.
     """
     parts, at = [], 0
+    # A line break outside of the text, such as a blank line at the beginning of a cue, stays as it is.
+    bare = _MARKUP.sub(lambda found: " " * len(found[0]), source)
+    first, last = len(bare) - len(bare.lstrip()), len(bare.rstrip())
     for found in [*_MARKUP.finditer(source), None]:
         text = source[at : found.start() if found else len(source)]
         if text:
@@ -38,7 +41,8 @@ def make_cue(source: str, has_references: bool) -> Block:
         at, markup = found.end(), found[0]
         name = _NAME.match(markup)
         if _LINE_BREAK.fullmatch(markup):
-            parts.append(Part("text", markup, " "))
+            is_inside = first < found.start() < last
+            parts.append(Part("text" if is_inside else "point", markup, " " if is_inside else ""))
         elif _READING.fullmatch(markup):
             parts.append(Part("dropped", markup))
         elif name is None:
@@ -62,7 +66,7 @@ def write_cue(block: Block, translated: Translated, has_references: bool, line_e
     """
     if translated.text == block.text:
         return block.source
-    lines = _LINE_BREAK.split(block.source)
+    lines = [line for line in _LINE_BREAK.split(block.source) if _MARKUP.sub("", line).strip()]
     line_end = "\\N" if "\\N" in block.source else line_end
     longest = max(LINE, *(_width(_MARKUP.sub("", line)) for line in lines))
     needed = -(-_width(translated.text) // longest)

@@ -10,6 +10,7 @@ from headway.ext.documents.text_file import Edit, apply_edits, check_count, read
 from headway.text import is_translatable
 
 _HINT = re.compile(r"sep=([^\r\n])(?:\r\n|\n|\r)")  # a line by which Excel knows the delimiter
+_FORMULA = re.compile(r"\s*(?:=\s*[^\s=]|[-+@]\s*[A-Z][A-Z\d.]*\()")  # as spreadsheets read a cell
 _SAMPLE = 65_536  # characters in which the first row ends
 _SHOWN = 12  # names of columns in a message
 
@@ -59,7 +60,10 @@ class TableDocument:
         self._cells = [
             cell
             for cell in cells
-            if cell.column in columns and cell.row >= first_row and is_translatable(cell.text)
+            if cell.column in columns
+            and cell.row >= first_row
+            and is_translatable(cell.text)
+            and not _FORMULA.match(cell.text)
         ]
 
     @property

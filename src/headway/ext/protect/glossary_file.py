@@ -19,6 +19,7 @@ from headway.text import (
     find_code,
     find_named_columns,
     find_other_languages,
+    normalize_code,
     one_line,
     read_lines,
     read_rows,
@@ -262,6 +263,11 @@ class _TbxReader:
 
     def _find(self, language: str) -> list[_TbxTerm]:
         """Return the terms of a language; ``en`` also finds ``en-GB``, and ``en-GB`` finds ``en`` if there is no other."""
-        same = [code for code in self._terms if language and find_code(language, [code])]
-        wider = [code for code in self._terms if language and find_code(code, [language])]
-        return [term for code in same or wider for term in self._terms[code]]
+        wanted = normalize_code(language)
+        found = [
+            code
+            for code in self._terms
+            if language and (find_code(language, [code]) or find_code(code, [language]))
+        ]
+        same = [code for code in found if normalize_code(code).startswith(wanted)]
+        return [term for code in same or found for term in self._terms[code]]

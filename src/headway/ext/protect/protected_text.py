@@ -56,6 +56,18 @@ _CURRENCY_SIGN = "[$\u00a2-\u00a5\u20a0-\u20cf]"
 AMOUNT = re.compile(
     rf"{_NUMBER}|(?<![\w.,]){_CURRENCY_SIGN}[ \u00a0\u202f]?{_DIGITS}|(?<![\w.,]){_DIGITS}[ \u00a0\u202f]?{_CURRENCY_SIGN}"
 )
+# Numbers that name something: versions and addresses of networks (1.234.567 and 31.01.2020 are none), dates of ISO 8601,
+# telephone numbers, books, times with seconds, addresses of devices.
+_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
+_HEX = "[0-9a-fA-F]{1,4}"
+_NAMING_NUMBERS = (
+    rf"(?:{_OCTET}\.){{3}}{_OCTET}(?:/\d\d?|:\d+)?(?!\.?\d)",
+    r"v?(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\.?\d)|\d{1,3}(?:\.\d{3})++(?!\.?\d))\d++(?:\.\d++){2,}(?:[-+][\w.]*\w)?|v\d++(?:\.\d++)*",
+    r"\d++(?:-\d++){2,}(?:T\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[-+]\d\d:?\d\d)?)?|\d{3}-\d{4}",
+    r"\+(?:\d{7,15}|\d{1,3}(?:[ \u00a0./-]\(?\d++(?:\)\d*+)?)++)|\(\d{2,5}\)[ -]?\d{3,}(?:[ -]\d++)*+",
+    rf"{_HEX}(?::{_HEX}){{2,7}}(?:[.,]\d{{1,6}})?(?!\s?[aApP]\.?[mM]\b)",
+    rf"(?=[a-fA-F:]*+\d)(?:{_HEX}(?::{_HEX})*+)?::(?:{_HEX}(?::{_HEX})*+)?",
+)
 PATTERNS: dict[Kind, tuple[str, ...]] = {
     "break": (BREAK_TAG, BREAK_ESCAPE),
     "tag": (TAG, _SYMBOLS, r"\t+"),
@@ -89,6 +101,7 @@ PATTERNS: dict[Kind, tuple[str, ...]] = {
         rf"(?a:(?<![{_LETTER}])#(?:[0-9a-fA-F]{{6}}|[0-9a-fA-F]{{8}})(?![{_LETTER}]))",  # a color
     ),
     "literal": (
+        rf"(?a:(?<![{_LETTER}.,:])(?<!\w-)(?:{'|'.join(_NAMING_NUMBERS)})(?![{_LETTER}:]))",
         _NUMBER,
         # A code such as A4, DE-2301 or COVID-19; "CHF9.12" and "18M" are numbers.
         rf"(?a:(?<![{_LETTER}./-])(?!\d+[KMBT](?![{_LETTER}/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![{_LETTER}/-]|[.,]\d))",

@@ -8,9 +8,9 @@ from headway.config import merge_overrides
 from headway.errors import HeadwayError, UsageError
 from headway.ext.server.quality import load_quality
 from headway.ext.server.rejection import Rejection
-from headway.ext.server.served_languages import LanguageDetector, normalize_code
+from headway.ext.server.served_languages import LanguageDetector
 from headway.files import hash_file
-from headway.text import name_of
+from headway.text import find_code, name_of
 from headway.translation import Translator, load_model
 
 # The files of a model that a translation depends on.
@@ -53,7 +53,6 @@ class Models:
                 f"--pivot {pivot}: no model translates this language; there are {known}"
             )
         self.pivot = pivot
-        self._codes = {normalize_code(code): code for code in self.codes}
         self.detector = LanguageDetector(self.codes)
 
     def find_route(self, source: str, target: str) -> list[Translator] | None:
@@ -72,7 +71,7 @@ class Models:
 
     def find_code(self, code: str) -> str | None:
         """Return the code that the models use for a language; None: the language is not served."""
-        return self._codes.get(normalize_code(code))
+        return find_code(code, self.codes)
 
     def served_code(self, code: str, field: str) -> str:
         """Return the code that the models use for a language that a client names in a field.

@@ -7,17 +7,9 @@ from functools import cache
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.text import is_translatable
+from headway.text import base_code, is_translatable, shorten_code
 
-# Codes that clients of LibreTranslate use, and the codes that models use for the same language.
-SYNONYMS = {"pb": "pt-br", "zt": "zh-hant", "zh-hans": "zh"}
 EXAMINED = 3_000  # characters at the beginning of a text; the rest of a long text adds nothing
-
-
-def normalize_code(code: str) -> str:
-    """Return a language code in lower case, and one of its synonyms for all."""
-    lowered = code.lower()
-    return SYNONYMS.get(lowered, lowered)
 
 
 class LanguageDetector:
@@ -49,15 +41,20 @@ class LanguageDetector:
         # py3langid may know none of the served languages.
         ranked = self._identifier.rank(text[:EXAMINED]) if self._identifier.labels else []
         known: dict[str, float] = dict(ranked)
-        labels = [(code, code.partition("-")[0]) for code in self.codes]
+        labels = [(code, _name_label(code)) for code in self.codes]
         found = [(code, 100 * known[label]) for code, label in labels if label in known]
         found.sort(key=lambda pair: -pair[1])
         return found or [(self.codes[0], 0.0)]
 
 
+def _name_label(code: str) -> str:
+    """Return the code by which py3langid knows a language, without script and country."""
+    return base_code(shorten_code(code.lower()))
+
+
 def _make_identifier(codes: Sequence[str]) -> Any:
     found = copy(_load_identifier())
-    wanted = {code.partition("-")[0] for code in codes} & set(found.labels)
+    wanted = {*map(_name_label, codes)} & set(found.labels)
     found.set_languages(sorted(wanted))
     return found
 
