@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,6 @@ import zstandard
 
 from headway import __version__
 from headway.cli.display import LineProgress
-from headway.cli.glossary_notice import watch_terms
 from headway.cli.process import set_threads
 from headway.cli.settings import load_translator
 from headway.cli.translated_lines import format_lines
@@ -32,7 +31,9 @@ if TYPE_CHECKING:
     from headway.translation import Translator
 
 WINDOW = 1024  # lines
+WINDOWS_AT_ONCE = {"cuda": 2}  # by device: while a GPU searches one, another is split or joined
 LOADING = threading.Lock()
+LOADED: "dict[str, tuple[Translator, SearchConfig]]" = {}  # of a worker of a cluster, by identity
 STAGE = "lines"  # the one stage of the work, whose results are translated windows
 TEXT = "text"  # the file of a result
 Window = tuple[int, Sequence[str]]  # its number, from 0, and its lines
@@ -70,22 +71,23 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         processes, threads = 1, args.threads or 1
     else:
         processes = count_processes(args.workers, threads, translator.device)
-        processes = max(1, min(processes, _count_windows(text)))
+        processes = min(processes, _count_windows(text))
         threads = max(1, threads // processes)
-    workers = Workers(processes, windows_at_once(translator.device), args.cluster or "")
+    workers = Workers(processes, WINDOWS_AT_ONCE.get(translator.device.type, 1), args.cluster or "")
     is_parallel = translator.prepare(search)  # before a fork, so that workers share the engines
     identity = _identity(translator, search, text, args)
     if not is_parallel and translator.device.type == "cpu":
         identity["threads"] = str(threads)  # they change the last bits of matrix products of torch
-    options = {name: value for name, value in vars(args).items() if name != "changes"}
-    options["device"] = translator.device.type  # other devices have other last bits
+    args.device = translator.device.type  # other devices have other last bits
     # A forked process has the translator, and one on another machine loads it.
     load = (
-        partial(load_remotely, json.dumps(options), json.dumps(identity))
+        partial(load_remotely, args, json.dumps(identity))
         if args.cluster
         else lambda: (translator, search)
     )
-    windows = watch_terms(args.glossary, translator.glossary, _read_windows(text))
+    windows: Iterator[Sequence[str]] = _read_windows(text)
+    if translator.glossary:
+        windows = translator.glossary.watch(args.glossary, windows)
     translate = partial(_translate_window, load, args, threads, text)
     stage = Stage(STAGE, enumerate(windows), translate)
     with open_work(out.with_name(f".translating-{out.name}"), out, identity) as work:
@@ -107,25 +109,19 @@ def translate_file(args: argparse.Namespace, threads: int) -> None:
         work.clear()
 
 
-def load_remotely(options: str, identity: str) -> "tuple[Translator, SearchConfig]":
+def load_remotely(args: argparse.Namespace, identity: str) -> "tuple[Translator, SearchConfig]":
     """Load the translator on a machine of a cluster, once for all its threads.
 
     Args:
-        options: The options of the command, as JSON.
+        args: The options of the command.
         identity: What the bytes of its output depend on, as JSON: a model that has changed is loaded again.
     """
     with LOADING:
-        return _load_once(options, identity)
-
-
-@lru_cache(maxsize=1)
-def _load_once(options: str, identity: str) -> "tuple[Translator, SearchConfig]":
-    from headway.config import read_changes
-
-    args = argparse.Namespace(**json.loads(options))
-    args.changes = read_changes(overrides=args.overrides)
-    set_threads(1)
-    return load_translator(args)
+        if identity not in LOADED:
+            LOADED.clear()
+            set_threads(1)
+            LOADED[identity] = load_translator(args)
+        return LOADED[identity]
 
 
 def _translate_window(
@@ -171,10 +167,6 @@ def _join_windows(work: "WorkDirectory", text: "InputText", out: Path) -> None:
     from headway.text.chunks import find_result
 
     with write_atomically(out) as temporary, temporary.open("wb") as whole:
-        if not text.lines:
-            whole.write(
-                _compress("", out)
-            )  # a compressed file has a header even if it holds no text
         for number in range(_count_windows(text)):
             whole.write((find_result(work.directory / STAGE, number) / TEXT).read_bytes())
 
@@ -185,7 +177,8 @@ def _compress(text: str, path: Path) -> bytes:
 
 
 def _count_windows(text: "InputText") -> int:
-    return -(-text.lines // WINDOW)
+    """Return how many windows a text has, at least one: a compressed file has a header even if it holds no text."""
+    return max(1, -(-text.lines // WINDOW))
 
 
 def count_processes(given: int | None, threads: int, device: "torch.device") -> int:
@@ -209,11 +202,6 @@ def count_processes(given: int | None, threads: int, device: "torch.device") -> 
             " command for each part"
         )
     return 1
-
-
-def windows_at_once(device: "torch.device") -> int:
-    """Return how many windows a process works on: it splits and joins one while a GPU searches."""
-    return 2 if device.type == "cuda" else 1
 
 
 def _identity(

@@ -4,7 +4,7 @@
 in it; see `headway.extension`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headway.config import SearchConfig
@@ -25,6 +25,9 @@ class Terms(Protocol):
 
     def find(self, text: str) -> Sequence[Any]:
         """Return where the terms of a text stand."""
+
+    def watch(self, name: str, windows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+        """Yield texts as they come, and say on standard error at their end if they have none of the terms."""
 
     def __len__(self) -> int: ...
 

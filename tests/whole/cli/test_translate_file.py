@@ -290,7 +290,7 @@ def test_an_output_of_something_else_starts_again_and_says_so(
 def test_windows_that_are_translated_at_once_give_the_same_file(
     job: Job, translated: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_translation, "windows_at_once", lambda device: 3)
+    monkeypatch.setitem(file_translation.WINDOWS_AT_ONCE, "cpu", 3)
     monkeypatch.setattr(token_search, "make_engine", lambda model, name: FixedEngine(model))
     job.run()
     assert job.out.read_bytes() == translated
@@ -334,7 +334,9 @@ def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
     for name in ("texts", "texts.docx"):
         unloaded.source = tmp_path / name
         unloaded.source.mkdir()
-        with pytest.raises(UsageError, match=f"^--input .*{name}: is a directory: give the name"):
+        with pytest.raises(
+            UsageError, match=f"^--input .*{name}: is a directory or a pipe: give a file"
+        ):
             unloaded.run()
 
 
@@ -345,10 +347,10 @@ def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     for name, problem in [
-        ("directory", "directory: is a directory: give the name of a file"),
+        ("directory", "directory: is a directory, a device or a pipe: give a file"),
         ("none/out.txt", "none is no directory: make it first"),
         ("text.en", "must be another file than --input"),
-        ("pipe", "pipe: is a device or a pipe"),
+        ("pipe", "pipe: is a directory, a device or a pipe"),
         ("link", f"link: is a link: give the file that it leads to, {tmp_path}/file"),
     ]:
         unloaded.out = tmp_path / name

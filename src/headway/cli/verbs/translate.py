@@ -3,6 +3,7 @@
 import argparse
 import gc
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headway.cli.options import DIRECTION, MACHINE, Argument, add_options
@@ -49,7 +50,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Translate standard input to standard output, or one file to another."""
     from headway.cli.file_translation import translate_file
-    from headway.cli.glossary_notice import watch_terms
     from headway.cli.output_checks import check_output
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
@@ -75,8 +75,10 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--columns needs --input, a table (.csv or .tsv)")
     if args.output:
         check_output("--output", Path(args.output), {"--input": args.input})
-        if Path(args.input).is_dir():
-            raise UsageError(f"--input {args.input}: is a directory: give the name of a file")
+        if Path(args.input).exists() and not Path(args.input).is_file():
+            raise UsageError(
+                f"--input {args.input}: is a directory or a pipe: give a file, or text on standard input"
+            )
         if args.workers is not None and args.workers < 1:
             raise UsageError(f"--workers {args.workers}: must be 1 or more")
         if kind is not None:
@@ -96,7 +98,10 @@ def run(args: argparse.Namespace) -> None:
         translate_file(args, torch.get_num_threads())
         return
     translator, search = load_translator(args)
-    for lines in watch_terms(args.glossary, translator.glossary, read_input("translate")):
+    windows: Iterator[Sequence[str]] = read_input("translate")
+    if translator.glossary:
+        windows = translator.glossary.watch(args.glossary, windows)
+    for lines in windows:
         stream = translator.stream(
             lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headway.cli import LineProgress, check_output, load_translator, watch_terms
+from headway.cli import LineProgress, check_output, load_translator
 from headway.errors import UsageError
 
 LINE_OPTIONS = ("workers", "cluster", "scores", "alignment", "json", "prefix")
@@ -89,8 +89,8 @@ def translate(args: argparse.Namespace) -> None:
     if args.quality:
         write_report(_report_path(args), found)
     texts = [paragraph.text for paragraph in document.paragraphs]
-    for _ in watch_terms(args.glossary, translator.glossary, [texts]):
-        pass
+    if translator.glossary:
+        list(translator.glossary.watch(args.glossary, [texts]))
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
     if count := count_missing(document):

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -301,3 +302,25 @@ class Glossary:
                 found.append(match)
                 at = match.end
         return found
+
+    def watch(self, name: str, windows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+        """Yield texts as they come, and say on standard error at their end if they have none of the terms.
+
+        A glossary that is of use costs nothing, because only texts before the first term are searched.
+
+        Args:
+            name: The file of the glossary.
+            windows: Several texts at a time.
+        """
+        is_unused, has_text = True, False
+        for texts in windows:
+            if is_unused:
+                has_text = has_text or any(map(str.strip, texts))
+                is_unused = not any(map(self.find, texts))
+            yield texts
+        if is_unused and has_text:
+            print(
+                f"no term of {name} occurs in the text: terms of the source language stand in the first column,"
+                ' as the text has them, without notes such as "(n)"',
+                file=sys.stderr,
+            )
