@@ -58,7 +58,8 @@ class Extension(NamedTuple):
         verbs: Verb -> its module: a verb of the command line.
         options: ``"VERB --option"`` -> its function: an option of a verb that the core has.
         sections: Name -> ``"module:class"``: a section of settings, a frozen dataclass whose fields are
-            ``name: TYPE = setting(DEFAULT, "meaning", BOUND, ...)`` with `setting` and the bounds of `headway.config`. A verb
+            ``name: TYPE = setting(DEFAULT, BOUND, ...)`` with `setting` and the bounds of `headway.config`; their meanings stand in
+            its docstring, as ``name: meaning``, or behind the default. A verb
             that takes them has the name in its ``SETTINGS`` and reads them with `headway.config.load_section`.
         names: Name -> ``"module:name"``: what ``headway.NAME`` is in Python.
         stages: Name -> ``"module:function"``, ``(line: str) -> Generator[str, list[Translation], list[Translation]]``: a

@@ -1,6 +1,7 @@
 """A single setting: its type, its bounds, its roles, its value as text, and its value from a file.
 
-All of them stand beside the meaning of a setting: ``steps: int = setting(100, "meaning", POSITIVE, Role.SCHEDULE)``.
+A setting is declared as ``steps: int = setting(100, POSITIVE, Role.SCHEDULE)``, or as ``steps: int = 100`` if there is no
+more to say. Its meaning, which ``headway config`` prints, stands in the docstring of its class.
 """
 
 import math
@@ -74,21 +75,32 @@ NO_LIMIT = 1_000_000_000
 Value = TypeVar("Value")
 
 
-def setting(default: Value, meaning: str, *notes: Bound | Role | Paper) -> Value:
+def setting(default: Value, *notes: Bound | Role | Paper | str) -> Value:
     """Declare a setting: a field of a frozen dataclass, which is a section.
 
     Args:
         default: Its value if nobody chooses one.
-        meaning: In a line, which ``headway config`` prints.
-        notes: Bounds and roles, and the paper's value where the default is another.
+        notes: Bounds and roles, the paper's value where the default is another, and the meaning, if it does not stand in
+            the docstring of the class.
     """
-    found: Value = field(default=default, metadata={"meaning": meaning, "notes": notes})
+    found: Value = field(default=default, metadata={"notes": notes})
     return found
 
 
-def notes_of(section: Any) -> dict[str, tuple[Bound | Role | Paper, ...]]:
+def notes_of(section: Any) -> dict[str, tuple[Bound | Role | Paper | str, ...]]:
     """Return the notes of each setting of a section, or of its class."""
-    return {own.name: own.metadata["notes"] for own in fields(section)}
+    return {own.name: own.metadata.get("notes", ()) for own in fields(section)}
+
+
+def meanings_of(section: Any) -> dict[str, str]:
+    """Return the meaning of each setting of a section, or of its class."""
+    notes = notes_of(section)
+    found = {name: "".join(n for n in notes[name] if isinstance(n, str)) for name in notes}
+    for line in (section.__doc__ or "").splitlines():
+        name, _, meaning = line.strip().partition(": ")
+        if found.get(name) == "":
+            found[name] = meaning
+    return found
 
 
 def with_role(section: Any, *roles: Role) -> set[str]:

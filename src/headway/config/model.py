@@ -30,82 +30,75 @@ CONVOLUTIONS = ("convolution", "dilated", "separable")
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """The shape of a model (paper: section 3; the defaults are Table 3's base)."""
+    """The shape of a model (paper: section 3; the defaults are Table 3's base).
 
-    kind: Kind = setting(
-        "translator",
-        "encoder and decoder, decoder alone, or encoder alone; the data decides it",
-        Role.UNCOMPARED,
-    )
-    source_vocab_size: int = setting(
-        0, "rows of the source embedding; 0: from the tokenizer", NOT_NEGATIVE, Role.UNCOMPARED
-    )
-    target_vocab_size: int = setting(
-        0, "rows of the target embedding; 0: from the tokenizer", NOT_NEGATIVE, Role.UNCOMPARED
-    )
-    num_encoder_layers: int = setting(6, "N of the encoder", NOT_NEGATIVE, at_most(MAX_LAYERS))
-    num_decoder_layers: int = setting(6, "N of the decoder", NOT_NEGATIVE, at_most(MAX_LAYERS))
-    d_model: int = setting(512, "width of every sub-layer", POSITIVE, at_most(MAX_WIDTH))
-    d_ff: int = setting(2048, "inner width of the feed-forward networks", POSITIVE, SIZE)
-    num_heads: int = setting(
-        8, "h, number of parallel attention heads", POSITIVE, at_most(MAX_HEADS)
-    )
-    d_k: int = setting(
-        0, "width of a head's queries and keys; 0: d_model / num_heads", NOT_NEGATIVE, SIZE
-    )
-    d_v: int = setting(0, "width of a head's values; 0: d_model / num_heads", NOT_NEGATIVE, SIZE)
-    d_embedding: int = setting(
-        0,
-        "width of the embeddings, mapped linearly to d_model; 0: d_model",
-        NOT_NEGATIVE,
-        at_most(MAX_WIDTH),
-    )
-    dropout: float = setting(
-        0.1, "P_drop, dropout on sub-layer outputs and embedding sums", PROBABILITY, Role.DROPOUT
-    )
-    attention_dropout: float = setting(
-        0.0,
-        "dropout on attention weights; the paper has it in parsers only",
-        PROBABILITY,
-        Role.DROPOUT,
-    )
-    feed_forward_dropout: float = setting(
-        0.0, "dropout after the ReLU; the paper has none", PROBABILITY, Role.DROPOUT
-    )
-    norm: Literal["post", "pre"] = setting(
-        "post", "layer norm after the residual sum (the paper's), or before"
-    )
-    norm_epsilon: float = setting(
-        1e-5, "added to the variance in layer norm", POSITIVE, Role.UNSAID
-    )
-    activation: Activation = setting("relu", "activation function of the feed-forward networks")
-    feed_forward: Literal["linear", "convolution"] = setting(
-        "linear", "section 3.3's two descriptions of the same network"
-    )
-    encoder_mixer: Mixer = setting("attention", "how the encoder mixes positions")
-    decoder_mixer: Mixer = setting("attention", "how the decoder mixes positions")
-    kernel_size: int = setting(3, "k of the convolutional mixers", POSITIVE, Role.UNSAID)
-    gated: bool = setting(False, "gated linear units in the convolutional mixers")
-    compatibility: Literal["dot", "additive"] = setting("dot", "how a query is compared with a key")
-    scale_attention: bool = setting(True, "divide compatibilities by sqrt(d_k)")
-    attention_bias: bool = setting(False, "biases in W^Q, W^K, W^V and W^O; the paper has none")
-    window: int = setting(0, "r: self-attention is restricted to r positions; 0: all", NOT_NEGATIVE)
-    positions: Literal["sinusoidal", "learned", "none"] = setting(
-        "sinusoidal", "positional encoding (section 3.5)"
-    )
-    max_positions: int = setting(
-        1024,
-        "rows of the position table; only sinusoids allow longer input",
-        POSITIVE,
-        SIZE,
-        Role.UNCOMPARED,
-    )
-    tying: Literal["three-way", "target", "none"] = setting(
-        "three-way", "which embedding matrices are shared"
-    )
-    scale_embeddings: bool = setting(True, "multiply embeddings by sqrt(d_model)")
-    scale_logits: bool = setting(False, "multiply logits by d_model^-0.5")
-    output_bias: bool = setting(False, "add a bias to the logits")
+    Attributes:
+        kind: encoder and decoder, decoder alone, or encoder alone; the data decides it
+        source_vocab_size: rows of the source embedding; 0: from the tokenizer
+        target_vocab_size: rows of the target embedding; 0: from the tokenizer
+        num_encoder_layers: N of the encoder
+        num_decoder_layers: N of the decoder
+        d_model: width of every sub-layer
+        d_ff: inner width of the feed-forward networks
+        num_heads: h, number of parallel attention heads
+        d_k: width of a head's queries and keys; 0: d_model / num_heads
+        d_v: width of a head's values; 0: d_model / num_heads
+        d_embedding: width of the embeddings, mapped linearly to d_model; 0: d_model
+        dropout: P_drop, dropout on sub-layer outputs and embedding sums
+        attention_dropout: dropout on attention weights; the paper has it in parsers only
+        feed_forward_dropout: dropout after the ReLU; the paper has none
+        norm: layer norm after the residual sum (the paper's), or before
+        norm_epsilon: added to the variance in layer norm
+        activation: activation function of the feed-forward networks
+        feed_forward: section 3.3's two descriptions of the same network
+        encoder_mixer: how the encoder mixes positions
+        decoder_mixer: how the decoder mixes positions
+        kernel_size: k of the convolutional mixers
+        gated: gated linear units in the convolutional mixers
+        compatibility: how a query is compared with a key
+        scale_attention: divide compatibilities by sqrt(d_k)
+        attention_bias: biases in W^Q, W^K, W^V and W^O; the paper has none
+        window: r: self-attention is restricted to r positions; 0: all
+        positions: positional encoding (section 3.5)
+        max_positions: rows of the position table; only sinusoids allow longer input
+        tying: which embedding matrices are shared
+        scale_embeddings: multiply embeddings by sqrt(d_model)
+        scale_logits: multiply logits by d_model^-0.5
+        output_bias: add a bias to the logits
+    """
+
+    kind: Kind = setting("translator", Role.UNCOMPARED)
+    source_vocab_size: int = setting(0, NOT_NEGATIVE, Role.UNCOMPARED)
+    target_vocab_size: int = setting(0, NOT_NEGATIVE, Role.UNCOMPARED)
+    num_encoder_layers: int = setting(6, NOT_NEGATIVE, at_most(MAX_LAYERS))
+    num_decoder_layers: int = setting(6, NOT_NEGATIVE, at_most(MAX_LAYERS))
+    d_model: int = setting(512, POSITIVE, at_most(MAX_WIDTH))
+    d_ff: int = setting(2048, POSITIVE, SIZE)
+    num_heads: int = setting(8, POSITIVE, at_most(MAX_HEADS))
+    d_k: int = setting(0, NOT_NEGATIVE, SIZE)
+    d_v: int = setting(0, NOT_NEGATIVE, SIZE)
+    d_embedding: int = setting(0, NOT_NEGATIVE, at_most(MAX_WIDTH))
+    dropout: float = setting(0.1, PROBABILITY, Role.DROPOUT)
+    attention_dropout: float = setting(0.0, PROBABILITY, Role.DROPOUT)
+    feed_forward_dropout: float = setting(0.0, PROBABILITY, Role.DROPOUT)
+    norm: Literal["post", "pre"] = "post"
+    norm_epsilon: float = setting(1e-5, POSITIVE, Role.UNSAID)
+    activation: Activation = "relu"
+    feed_forward: Literal["linear", "convolution"] = "linear"
+    encoder_mixer: Mixer = "attention"
+    decoder_mixer: Mixer = "attention"
+    kernel_size: int = setting(3, POSITIVE, Role.UNSAID)
+    gated: bool = False
+    compatibility: Literal["dot", "additive"] = "dot"
+    scale_attention: bool = True
+    attention_bias: bool = False
+    window: int = setting(0, NOT_NEGATIVE)
+    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
+    max_positions: int = setting(1024, POSITIVE, SIZE, Role.UNCOMPARED)
+    tying: Literal["three-way", "target", "none"] = "three-way"
+    scale_embeddings: bool = True
+    scale_logits: bool = False
+    output_bias: bool = False
 
     def __post_init__(self) -> None:
         problems = list_broken_bounds(self)

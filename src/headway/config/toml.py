@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, get_type_hints
 
-from headway.config.declaration import Setting, list_choices, spell
+from headway.config.declaration import Setting, list_choices, meanings_of, spell
 
 
 def to_toml(sections: Mapping[str, Any]) -> str:
@@ -15,10 +14,10 @@ def to_toml(sections: Mapping[str, Any]) -> str:
         kind = type(own)
         lines += [f"[{section}]  # {(kind.__doc__ or '').splitlines()[0]}"]
         hints = get_type_hints(kind)
-        for f in fields(kind):
-            choices = f" ({', '.join(values)})" if (values := list_choices(hints[f.name])) else ""
-            setting = f"{f.name} = {_format(getattr(own, f.name))}"
-            lines.append(f"{setting:<34} # {f.metadata['meaning']}{choices}")
+        for name, meaning in meanings_of(kind).items():
+            choices = f" ({', '.join(values)})" if (values := list_choices(hints[name])) else ""
+            setting = f"{name} = {_format(getattr(own, name))}"
+            lines.append(f"{setting:<34} # {meaning}{choices}")
         lines.append("")
     return "\n".join(lines)
 

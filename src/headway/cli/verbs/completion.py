@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 from headway.cli.arguments import make_parser
 from headway.cli.options import Argument, add_options
@@ -63,18 +63,14 @@ def make_whole_parser(files: Mapping[str, Any]) -> argparse.ArgumentParser:
 
 
 def _add_settings(parser: argparse.ArgumentParser, section: str) -> None:
-    from dataclasses import fields
+    from headway.config.declaration import list_choices, meanings_of
+    from headway.config.sections import find_section, setting_types
 
-    from headway.config.declaration import list_choices
-    from headway.config.sections import find_section
-
-    kind = find_section(section)
-    assert kind is not None, "the verb has been loaded, and its extension with it"
-    hints = get_type_hints(kind)
-    for own in fields(kind):
-        hint = hints[own.name]
+    hints = setting_types([section])
+    for name, meaning in meanings_of(find_section(section)).items():
+        hint = hints[f"{section}.{name}"]
         parser.add_argument(
-            f"--{section}.{own.name.replace('_', '-')}",
+            f"--{section}.{name.replace('_', '-')}",
             choices=("true", "false") if hint is bool else tuple(list_choices(hint)) or None,
-            help=own.metadata["meaning"].replace("%", "%%"),
+            help=meaning.replace("%", "%%"),
         )
