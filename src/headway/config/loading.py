@@ -267,14 +267,14 @@ def from_dict(values: Mapping[str, object], where: str) -> Config:
     return config
 
 
-def check_file_bounds(config: Config, where: str) -> None:
+def check_file_bounds(config: Config, where: str, kind: type[HeadwayError] = HeadwayError) -> None:
     """Check that a model's file may have these settings.
 
     Raises:
-        HeadwayError: If a value is above the limit for files; its lines begin with ``where``.
+        HeadwayError: Of this kind, if a value is above the limit for files; its lines begin with ``where``.
     """
     problems = list_broken_bounds(config.search, is_for_files=True)
-    raise_all([f"{where}: search.{problem}" for problem in problems])
+    raise_all([f"{where}: search.{problem}" for problem in problems], kind)
 
 
 def _locate(line: str, section: str, changes: Settings) -> str:

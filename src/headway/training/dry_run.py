@@ -15,12 +15,8 @@ from headway.files import remove, temporary_path
 from headway.text.batches import Rows
 from headway.training import parallel
 from headway.training.machine import kept_generators, peak_memory
-from headway.training.storage.checkpoint import (
-    RESUMABLE,
-    Tensors,
-    read_checkpoint,
-    write_checkpoint,
-)
+from headway.training.storage.checkpoint import Tensors, read_checkpoint, write_checkpoint
+from headway.training.storage.run_directory import RESUMABLE
 from headway.training.validation import check_lengths, validate
 
 if TYPE_CHECKING:
@@ -67,12 +63,7 @@ def make_dry_run(run: "Run") -> DryRun:
     check_lengths(run.trainer.model, run.data, "train")
     with kept_generators(run.trainer.device):
         rate = _time_batches(run)
-        search = SearchConfig(beam=run.config.training.validation_beam)
-        tokens = run.config.training.micro_batch_tokens
-        model = run.trainer.whole_model()
-        for _ in validate(model, run.data, search, batch_tokens=tokens, sentences=SENTENCES):
-            pass
-
+        try_validation(run, SENTENCES)
     settings = run.config.training
     tensors = run.trainer.tensors()
     disk, free = _estimate_disk(settings, tensors), shutil.disk_usage(run.directory.path).free
@@ -145,6 +136,20 @@ def _estimate_disk(settings: TrainingConfig, tensors: Mapping[str, Tensors]) -> 
     # Besides the weights that are averaged, a checkpoint that guards against loss, a new one, and four models.
     # Two checkpoints that a resume can use, and the new one, have optimizer state too.
     return weights * (series + 6) + others * (RESUMABLE + 1)
+
+
+def try_validation(run: "Run", sentences: int, **search: int) -> float:
+    """Validate a run, with so many sentences translated by these settings of the search, and return the seconds."""
+    started, settings = time.perf_counter(), run.config.training
+    for _ in validate(
+        run.trainer.whole_model(),
+        run.data,
+        SearchConfig(beam=settings.validation_beam, **search),
+        batch_tokens=settings.micro_batch_tokens,
+        sentences=sentences,
+    ):
+        pass
+    return time.perf_counter() - started
 
 
 def try_checkpoint(run: "Run") -> float:

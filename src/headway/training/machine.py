@@ -62,11 +62,6 @@ class Machine:
         return replace(self, device=place, threads=threads)
 
     @property
-    def emulates_bf16(self) -> bool:
-        """Whether bf16 has no instructions here, and takes several times longer than fp32."""
-        return self.precision == "bf16" and not has_bf16(torch.device(self.device))
-
-    @property
     def threads_per_rank(self) -> int:
         """The threads of this process; the ranks of one machine divide them evenly."""
         return max(1, self.threads // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))

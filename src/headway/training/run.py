@@ -29,7 +29,7 @@ from headway.training.machine import (
 from headway.training.steps.feed import Feed
 from headway.training.steps.trainer import StepReport, Trainer
 from headway.training.storage.checkpoint import average_weights, explain_write_errors
-from headway.training.storage.model_writer import ModelWriter
+from headway.training.storage.model_writer import install_model, write_model
 from headway.training.storage.record import RunRecord, RunState, to_values
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport, ValidationReport, validate
@@ -66,7 +66,6 @@ class Run:
         self, directory: RunDirectory, data: PreparedData, config: Config, record: RunRecord
     ) -> None:
         self.directory, self.data, self.config, self.record = directory, data, config, record
-        self.models = ModelWriter(directory, data, config, record)
         self.machine = record.machine
         device = self.machine.torch_device
         with kept_generators(device), thread_count(self.machine.threads_per_rank):
@@ -177,10 +176,10 @@ class Run:
         self.directory.metrics.write(event="validation", **to_values(report), best=is_better)
         if is_better:
             self.state.best, self.state.since_best = report, 0
-            self.models.write(self.directory.best, model, report)
+            write_model(self, self.directory.best, model, report)
         else:
             self.state.since_best += 1
-        self.models.install(model, report)
+        install_model(self, model, report)
         self.state.validated = self.step
         yield report
 
@@ -191,8 +190,8 @@ class Run:
             model = self.average(steps)
             report = yield from self._validate(model, averaged=len(steps))
             self.directory.metrics.write(event="validation", **to_values(report), checkpoints=steps)
-            self.models.write(self.directory.averaged, model, report)
-            self.models.install(model, report)
+            write_model(self, self.directory.averaged, model, report)
+            install_model(self, model, report)
             yield report
         for _, step in load_all("end_steps"):
             if step.wants(self.config):

@@ -17,10 +17,7 @@ from headway.files import temporary_path
 from headway.training.storage.checkpoint import (
     average_weights,
     check_digest,
-    checkpoint_path,
-    checkpoint_steps,
     explain_write_errors,
-    prune_checkpoints,
     read_checkpoint,
     write_checkpoint,
 )
@@ -34,22 +31,28 @@ TENSORS = {
 }
 
 
-def test_a_checkpoint_is_read_as_it_was_written(tmp_path):
-    path = checkpoint_path(tmp_path, 7)
+@pytest.fixture
+def directory(tmp_path):
+    """A run directory with a place for checkpoints."""
+    directory = RunDirectory(tmp_path)
+    directory.checkpoints.mkdir()
+    return directory
+
+
+def test_a_checkpoint_is_read_as_it_was_written(directory):
+    path = directory.checkpoint(7)
     write_checkpoint(path, TENSORS, {"epoch": 3})
     tensors, state = read_checkpoint(path)
     assert state == {"format": 2, "headway": __version__, "epoch": 3}
     for file, group in TENSORS.items():
         for name, tensor in group.items():
             assert torch.equal(tensors[file][name], tensor)
-    assert checkpoint_steps(tmp_path) == [7]
+    assert directory.steps() == [7]
     names = {"model.safetensors", "optimizer.safetensors", "state.json", "SHA256SUMS"}
     assert {file.name for file in path.iterdir()} == names  # no pickle
 
 
-def test_only_the_newest_checkpoints_keep_their_optimizer(tmp_path, monkeypatch):
-    directory = RunDirectory(tmp_path)
-    directory.checkpoints.mkdir()
+def test_only_the_newest_checkpoints_keep_their_optimizer(directory, monkeypatch):
     for step in (3, 6, 9):
         write_checkpoint(directory.checkpoint(step), TENSORS, {})
     with monkeypatch.context() as patch:  # killed after the list of digests was written
@@ -73,9 +76,7 @@ def test_only_the_newest_checkpoints_keep_their_optimizer(tmp_path, monkeypatch)
         ([6, 9, 12], [6, 9, 12]),
     ],
 )
-def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, kept, tmp_path):
-    directory = RunDirectory(tmp_path)
-    directory.checkpoints.mkdir()
+def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, kept, directory):
     for step in (3, 6, 9, 12):
         write_checkpoint(directory.checkpoint(step), TENSORS, {})
     directory.prune(series)
@@ -85,8 +86,10 @@ def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, 
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2, 3])
-def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp_path, monkeypatch):
-    write_checkpoint(checkpoint_path(tmp_path, 5), TENSORS, {})
+def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(
+    calls, directory, monkeypatch
+):
+    write_checkpoint(directory.checkpoint(5), TENSORS, {})
     left = calls
 
     def fsync(descriptor):
@@ -97,10 +100,10 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
 
     monkeypatch.setattr(os, "fsync", fsync)
     with pytest.raises(OSError, match=r"No space left on device: '\S+step-00000011'"):
-        write_checkpoint(checkpoint_path(tmp_path, 11), TENSORS, {})
+        write_checkpoint(directory.checkpoint(11), TENSORS, {})
     monkeypatch.undo()
-    assert [path.name for path in tmp_path.iterdir()] == ["step-00000005"]
-    read_checkpoint(checkpoint_path(tmp_path, 5))
+    assert [path.name for path in directory.checkpoints.iterdir()] == ["step-00000005"]
+    read_checkpoint(directory.checkpoint(5))
 
 
 @pytest.mark.parametrize(
@@ -113,18 +116,18 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(calls, tmp
         (errno.ENOENT, "step-00000005: .* removed while the run used it: the training ends"),
     ],
 )
-def test_the_reason_of_safetensors_is_explained(code, message, tmp_path, monkeypatch):
+def test_the_reason_of_safetensors_is_explained(code, message, directory, monkeypatch):
     def save_file(tensors, file, metadata):
         raise SafetensorError(f"Error while serializing: I/O error: words (os error {code})")
 
     monkeypatch.setattr(weights, "save_file", save_file)
-    with pytest.raises(HeadwayError, match=message), explain_write_errors(tmp_path):
-        write_checkpoint(checkpoint_path(tmp_path, 5), TENSORS, {})
-    assert not any(tmp_path.iterdir())
+    with pytest.raises(HeadwayError, match=message), explain_write_errors(directory.path):
+        write_checkpoint(directory.checkpoint(5), TENSORS, {})
+    assert not any(directory.checkpoints.iterdir())
 
 
-def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkeypatch):
-    path = checkpoint_path(tmp_path, 11)
+def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(directory, monkeypatch):
+    path = directory.checkpoint(11)
     seen = []
     monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(path.exists()))
     write_checkpoint(path, TENSORS, {})
@@ -132,7 +135,7 @@ def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(tmp_path, monkey
 
 
 @pytest.mark.slow
-def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(tmp_path):
+def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(directory):
     """After a kill between any two files there is no checkpoint, and the next attempt succeeds."""
     original = files.sync
 
@@ -145,29 +148,30 @@ def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(tmp_path):
             original(path)
 
         files.sync = sync  # of the forked process
-        write_checkpoint(tmp_path / "step-00000011", {"model": {"a": torch.ones(3)}}, {})
+        write_checkpoint(directory.checkpoint(11), {"model": {"a": torch.ones(3)}}, {})
 
     for call in (1, 2, 3, 4):
         process = fork(write, call)
         process.join()
         assert process.exitcode == -signal.SIGKILL
-        assert checkpoint_steps(tmp_path) == []
-        left = [path.name for path in tmp_path.iterdir()]
+        assert directory.steps() == []
+        left = [path.name for path in directory.checkpoints.iterdir()]
         assert left
         assert all(name.startswith(".tmp-") for name in left)
-    write_checkpoint(tmp_path / "step-00000011", TENSORS, {})
-    prune_checkpoints(tmp_path, {11})
-    assert [path.name for path in tmp_path.iterdir()] == ["step-00000011"]
+    write_checkpoint(directory.checkpoint(11), TENSORS, {})
+    directory.tidy()
+    assert [path.name for path in directory.checkpoints.iterdir()] == ["step-00000011"]
 
 
-def test_pruning_keeps_the_given_steps_and_removes_leftovers(tmp_path):
+def test_pruning_keeps_the_given_steps_and_removes_leftovers(directory):
     for step in (5, 7, 11, 13):
-        write_checkpoint(checkpoint_path(tmp_path, step), {"model": {"a": torch.ones(3)}}, {})
-    left = temporary_path(tmp_path / "step-00000017")
+        write_checkpoint(directory.checkpoint(step), {"model": {"a": torch.ones(3)}}, {})
+    left = temporary_path(directory.checkpoint(17))
     left.mkdir()
     (left / "model.safetensors").write_bytes(b"half")
-    prune_checkpoints(tmp_path, {7, 13})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-00000007", "step-00000013"]
+    directory.prune([7, 13])
+    assert directory.steps() == [7, 13]
+    assert not left.exists()
 
 
 def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):
@@ -238,7 +242,7 @@ def test_a_killed_process_releases_the_lock(tmp_path):
 def test_averaging_computes_the_mean_in_float64(tmp_path):
     files = []
     for step, value in ((5, 1.0), (7, 1e-9), (11, -1.0)):
-        path = checkpoint_path(tmp_path, step)
+        path = tmp_path / f"step-{step}"
         write_checkpoint(path, {"model": {"a": torch.full((3,), value)}}, {})
         files.append(path / "model.safetensors")
     mean = average_weights(files)["a"]
@@ -250,8 +254,8 @@ def test_averaging_computes_the_mean_in_float64(tmp_path):
 def test_averaging_rejects_weights_of_other_models(tmp_path):
     files = []
     for step, width in ((5, 3), (7, 2)):
-        path = checkpoint_path(tmp_path, step)
+        path = tmp_path / f"step-{step}"
         write_checkpoint(path, {"model": {"a": torch.ones(width)}}, {})
         files.append(path / "model.safetensors")
-    with pytest.raises(HeadwayError, match=r"step-00000007.model.safetensors: its weights"):
+    with pytest.raises(HeadwayError, match=r"step-7.model.safetensors: its weights"):
         average_weights(files)

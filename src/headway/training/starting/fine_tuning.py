@@ -109,23 +109,6 @@ def describe_regime(regime: TrainingConfig, initial: Model) -> str:
     )
 
 
-def check_languages(languages: Languages, model: Model) -> None:
-    """Check that text has the languages of a model, or of one of its pairs; en and en-GB are one language.
-
-    Raises:
-        HeadwayError: If it has not, with the option that allows it.
-    """
-    text, *own = (
-        [base_code(code) for code in codes] for codes in (languages, model.languages, *model.pairs)
-    )
-    if text not in own:
-        raise HeadwayError(
-            f"--init {model.path}: translates from {model.languages[0]} to {model.languages[1]}, and the"
-            f" text is from {languages[0]} to {languages[1]}: give a model of these languages, or"
-            " --other-languages to use its weights all the same"
-        )
-
-
 def check_text(
     model: Model, text: str, languages: Iterable[Languages], *, has_symbols: bool, may_differ: bool
 ) -> None:
@@ -139,15 +122,21 @@ def check_text(
         may_differ: Whether other languages are allowed.
 
     Raises:
-        HeadwayError: If it has not.
+        HeadwayError: If it has not, with the option that allows it.
     """
     if model.pairs and not has_symbols:
         raise HeadwayError(
             f"--init {model.path}: translates {list_pairs(model.pairs)}: say which of them {text} is:"
             f" --train {name_pair(model.pairs[0])} FILE FILE"
         )
+    own = [[base_code(code) for code in pair] for pair in (model.languages, *model.pairs)]
     for pair in () if may_differ else languages:
-        check_languages(pair, model)
+        if [base_code(code) for code in pair] not in own:  # en and en-GB are one language
+            raise HeadwayError(
+                f"--init {model.path}: translates from {model.languages[0]} to {model.languages[1]}, and the"
+                f" text is from {pair[0]} to {pair[1]}: give a model of these languages, or"
+                " --other-languages to use its weights all the same"
+            )
 
 
 def check_shape(wanted: Config, model: Model, *, is_prepared: bool = False) -> None:

@@ -9,7 +9,7 @@ import torch
 
 from headway import __version__
 from headway.config import Config
-from headway.devices import available_cores
+from headway.devices import available_cores, has_bf16
 from headway.errors import HeadwayError
 from headway.extension import HOOKS, identify_arithmetic, name_extensions, require
 from headway.files import remove
@@ -251,7 +251,7 @@ def _check_ranks_agree(run: Run) -> None:
 def list_precision_notices(run: Run) -> list[str]:
     """Return what the user should know of the precision: nothing, or why it is slow here."""
     other = f"start another RUN with --data {run.data.directory}"
-    if run.machine.emulates_bf16:
+    if run.machine.precision == "bf16" and not has_bf16(run.machine.torch_device):
         return [
             "this processor has no bf16 instructions, so bf16 takes several times longer than fp32:"
             f" train elsewhere, or {other} --training.precision fp32"

@@ -8,13 +8,13 @@ from headway.config import Changes, Config, TextConfig
 from headway.config.declaration import Role, with_role
 from headway.config.loading import check_file_bounds, find_preset
 from headway.config.training import LENGTHS
-from headway.errors import HeadwayError, UsageError
+from headway.errors import UsageError
 from headway.model import make_model_without_memory
 from headway.text.groups import list_targets
 from headway.text.prepared import PreparedData, read_text_settings
 from headway.text.tokenizer import Tokenizer
 from headway.training.machine import Machine
-from headway.training.starting.request import RunRequest, SettingsError
+from headway.training.starting.request import RunRequest
 from headway.training.storage.record import RunRecord
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import Model, load_model
@@ -84,14 +84,12 @@ def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
         request: Checked (`RunRequest.check`).
 
     Raises:
-        SettingsError: If a setting of the request is wrong, or may not change.
-        UsageError: If options do not fit together, with the one to add or to leave out.
+        UsageError: If a setting of the request is wrong or may not change, or options do not fit together.
         HeadwayError: If the request does not fit the directory, or a file is missing or damaged.
     """
     plan_it = _plan_resumed if directory.started else _plan_new
     plan = plan_it(directory, request)
-    with _as_mistake_in_settings():
-        check_file_bounds(plan.settings, "this run (headway translate accepts more)")
+    check_file_bounds(plan.settings, "this run (headway translate accepts more)", UsageError)
     return plan
 
 
@@ -99,23 +97,22 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
     initial = _without_weights(load_model(request.init)) if request.init else None
     tokenizer = initial.tokenizer if initial else None
     text = read_text_settings(request.data) if request.data else None
-    with _as_mistake_in_settings():
-        if initial and not request.preset:
-            from headway.training.starting.fine_tuning import inherit
+    if initial and not request.preset:
+        from headway.training.starting.fine_tuning import inherit
 
-            settings = inherit(initial.config, _changes(request, text), text)
-        else:
-            base = find_preset(request.preset or "base", initial.config if initial else None)
-            base = replace(base, text=text or base.text)
-            settings = _changes(request, text).apply(base)
-        if not request.data:
-            settings.check_positions()
-        if request.vocabulary:
-            from headway.training.starting.given_vocabulary import GivenVocabulary
+        settings = inherit(initial.config, _changes(request, text), text)
+    else:
+        base = find_preset(request.preset or "base", initial.config if initial else None)
+        base = replace(base, text=text or base.text)
+        settings = _changes(request, text).apply(base)
+    if not request.data:
+        settings.check_positions()
+    if request.vocabulary:
+        from headway.training.starting.given_vocabulary import GivenVocabulary
 
-            given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
-            settings = given.merge_into(settings, request.changes.options)
-            tokenizer = given.tokenizer
+        given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
+        settings = given.merge_into(settings, request.changes.options)
+        tokenizer = given.tokenizer
     if initial:
         from headway.training.starting.fine_tuning import check_shape
 
@@ -148,12 +145,11 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
     is_of_files = record.files["train"] and not request.data
     text = None if is_of_files else stored.text
     base = stored
-    with _as_mistake_in_settings():
-        if request.preset:
-            base = find_preset(request.preset, stored if request.init else None)
-            base = replace(base, text=text or base.text)
-        settings = _changes(request, text).apply(base)
-        settings = _with_what_was_measured(settings, stored, request, record)
+    if request.preset:
+        base = find_preset(request.preset, stored if request.init else None)
+        base = replace(base, text=text or base.text)
+    settings = _changes(request, text).apply(base)
+    settings = _with_what_was_measured(settings, stored, request, record)
     return RunPlan(
         directory=directory,
         request=request,
@@ -205,11 +201,3 @@ def with_vocabulary(config: Config, data: PreparedData) -> Config:
         target_vocab_size=tokenizer.target_vocab_size,
     )
     return replace(config, model=model)
-
-
-@contextmanager
-def _as_mistake_in_settings() -> Iterator[None]:
-    try:
-        yield
-    except HeadwayError as error:
-        raise SettingsError(str(error)) from None

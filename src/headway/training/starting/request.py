@@ -14,10 +14,6 @@ from headway.text.readers import UTF8, FileForm
 MOST_MINUTES = 365 * 24 * 60
 
 
-class SettingsError(UsageError):
-    """A preset, a settings file or a setting that the user gave is wrong."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
     """What a user asks for: the text and settings of a new run, or changes of an existing one.
@@ -103,6 +99,6 @@ def refuse_kind(options: Collection[str]) -> None:
     """
     if "model.kind" in options:
         makers = ", ".join(VERBS.values())
-        raise SettingsError(
+        raise UsageError(
             f"--model.kind: the command or its data decides the kind ({makers}): omit it"
         )

@@ -22,7 +22,7 @@ from headway.training.starting.resume_check import (
 )
 from headway.training.steps.feed import Feed, Position
 from headway.training.steps.optimizers import warn_if_rate_rises
-from headway.training.storage.checkpoint import OPTIMIZER, set_aside
+from headway.training.storage.checkpoint import OPTIMIZER
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, RunRecord, RunState
 from headway.training.storage.run_directory import RunDirectory
@@ -161,7 +161,7 @@ def _restore_newest(run: Run) -> list[str]:
     parallel.wait_for_first()  # all ranks have read the checkpoints
     if parallel.rank() == 0:
         for step in damaged:
-            set_aside(directory.checkpoint(step))
+            directory.set_aside(step)
     return notices
 
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import torch
 
-from headway.config import SearchConfig, TrainingConfig
+from headway.config import TrainingConfig
 from headway.errors import UsageError
 from headway.training import parallel
-from headway.training.dry_run import try_checkpoint
+from headway.training.dry_run import try_checkpoint, try_validation
 from headway.training.machine import kept_generators, thread_count
 from headway.training.run import Run
-from headway.training.validation import validate
 
 # Steps are measured for five seconds, or for a tenth of the given time if that is less; but at least three of them.
 MEASURING_SECONDS, MEASURING_SHARE, MIN_STEPS = 5.0, 0.1, 3
@@ -61,14 +60,7 @@ def measure_pace(run: Run, minutes: float) -> Pace:
 def _time_validation(run: Run) -> float:
     settings = run.config.training
     # An untrained model ends no sentence, so that the search does.
-    search = SearchConfig(beam=settings.validation_beam, max_extra=0)
-    model, times = run.trainer.whole_model(), []
-    for sentences in SENTENCES:
-        started = time.perf_counter()
-        tokens = settings.micro_batch_tokens
-        for _ in validate(model, run.data, search, batch_tokens=tokens, sentences=sentences):
-            pass
-        times.append(time.perf_counter() - started)
+    times = [try_validation(run, sentences, max_extra=0) for sentences in SENTENCES]
     pairs = len(run.data.valid)
     rest = min(settings.validation_sentences or pairs, pairs) - SENTENCES[0]
     each = max(0.0, times[1] - times[0]) / (SENTENCES[1] - SENTENCES[0])

@@ -6,9 +6,8 @@ all its files are synced, and loses the name before any of them is deleted. Noth
 """
 
 import json
-import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,6 @@ from headway.errors import HeadwayError
 from headway.files import (
     hash_file,
     read_small_file,
-    remove,
-    remove_leftovers,
-    replace_bytes,
-    temporary_path,
     write_atomically,
 )
 from headway.translation.weights import save_tensors
@@ -34,33 +29,9 @@ from headway.translation.weights import save_tensors
 Tensors = Mapping[str, Tensor]
 FORMAT = 2
 MOST_STATE_BYTES = 1 << 26
-NAME = re.compile(r"step-([0-9]{8}|[1-9][0-9]{8,})")
 DIGESTS = "SHA256SUMS"
 OPTIMIZER = "optimizer.safetensors"
-RESUMABLE = 2  # checkpoints with optimizer state: if the newest is damaged, the other is used
 DIGEST_LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
-
-
-def checkpoint_path(folder: Path, step: int) -> Path:
-    """Return the directory of a step's checkpoint, which need not exist."""
-    return folder / f"step-{step:08d}"
-
-
-def checkpoint_steps(folder: Path) -> list[int]:
-    """Return the steps that have a checkpoint, in ascending order.
-
-    Raises:
-        HeadwayError: If the directory cannot be read; one that does not exist has no steps.
-    """
-    if not os.path.lexists(folder):
-        return []
-    try:
-        names = [entry.name for entry in folder.iterdir()]
-    except OSError as error:
-        raise HeadwayError(
-            f"{folder}: cannot be read ({error.strerror}): restore the directory, or give another RUN"
-        ) from None
-    return sorted(int(match[1]) for match in map(NAME.fullmatch, names) if match)
 
 
 def write_checkpoint(
@@ -147,13 +118,6 @@ def check_digest(file: Path) -> None:
         raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a damaged checkpoint, so that it no longer counts as one; return its new path."""
-    aside = path.with_name(f"damaged-{path.name}")
-    remove(aside)
-    return path.rename(aside)
-
-
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file.
 
@@ -165,28 +129,6 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (OSError, SafetensorError) as error:
         raise HeadwayError(f"{path}: not a readable safetensors file ({error})") from None
-
-
-def prune_checkpoints(folder: Path, keep: Collection[int]) -> None:
-    """Delete the checkpoints of all steps but these, and files of interrupted writes."""
-    for step in set(checkpoint_steps(folder)) - set(keep):
-        path = checkpoint_path(folder, step)
-        path.rename(temporary_path(path))
-    remove_leftovers(folder)
-
-
-def remove_optimizer(path: Path) -> None:
-    """Delete the optimizer state of a checkpoint that is kept only for its weights.
-
-    The list of digests changes first: what it does not list is not needed.
-    """
-    sums = path / DIGESTS
-    if not (path / OPTIMIZER).is_file() or not sums.is_file():  # a damaged one stays as it is
-        return
-    lines = sums.read_bytes().splitlines(keepends=True)
-    others = [line for line in lines if not line.rstrip().endswith(OPTIMIZER.encode())]
-    replace_bytes(sums, b"".join(others))
-    (path / OPTIMIZER).unlink()
 
 
 @contextmanager
@@ -220,18 +162,17 @@ def average_weights(files: Sequence[Path]) -> dict[str, Tensor]:
     """Average the weights of several safetensors files, in float64, one file at a time (paper: section 6.1).
 
     Args:
-        files: Files with tensors of the same names and shapes.
+        files: Files with tensors of the same names and shapes, whose digests are checked.
 
     Returns:
         Tensor name -> mean, in the data type of the first file.
 
     Raises:
-        HeadwayError: If a file is damaged or changed, or its tensors differ from those of the first.
+        HeadwayError: If a file is damaged, or its tensors differ from those of the first.
     """
     sums: dict[str, Tensor] = {}
     dtypes: dict[str, torch.dtype] = {}
     for file in files:
-        check_digest(file)
         weights = read_tensors(file)
         if not sums:
             dtypes = {name: weight.dtype for name, weight in weights.items()}

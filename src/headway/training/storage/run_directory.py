@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,23 +19,22 @@ from headway.files import (
     check_writer,
     hash_file,
     read_small_file,
+    remove,
     remove_leftovers,
+    replace_bytes,
     replace_text,
     sync,
+    temporary_path,
 )
 from headway.locks import DirectoryLock
 from headway.training import parallel
 from headway.training.storage.checkpoint import (
+    DIGESTS,
     OPTIMIZER,
-    RESUMABLE,
     check_digest,
-    checkpoint_path,
-    checkpoint_steps,
     explain_write_errors,
-    prune_checkpoints,
     read_checkpoint,
     read_state,
-    remove_optimizer,
     write_checkpoint,
 )
 from headway.training.storage.record import RunRecord, RunState, to_values
@@ -42,6 +42,8 @@ from headway.translation.directory import WEIGHTS
 
 FORMAT = 1
 MOST_RECORD_BYTES = 1 << 26
+STEP = re.compile(r"step-([0-9]{8}|[1-9][0-9]{8,})")  # the name of a checkpoint
+RESUMABLE = 2  # checkpoints with optimizer state: if the newest is damaged, the other is used
 WAY_ON = (
     "its model still translates: start another RUN, which may begin with its weights (--init {})"
 )
@@ -246,8 +248,20 @@ class RunDirectory:
         replace_text(self.path / "run.json", content)
 
     def steps(self) -> list[int]:
-        """Return the steps that have a checkpoint, in ascending order."""
-        return checkpoint_steps(self.checkpoints)
+        """Return the steps that have a checkpoint, in ascending order.
+
+        Raises:
+            HeadwayError: If the directory of the checkpoints cannot be read.
+        """
+        try:
+            names = [entry.name for entry in self.checkpoints.iterdir()]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise HeadwayError(
+                f"{self.checkpoints}: cannot be read ({error.strerror}): restore the directory, or give another RUN"
+            ) from None
+        return sorted(int(match[1]) for match in map(STEP.fullmatch, names) if match)
 
     def save(
         self, step: int, tensors: Mapping[str, Mapping[str, Tensor]], state: RunState, identity: str
@@ -296,7 +310,7 @@ class RunDirectory:
 
     def checkpoint(self, step: int) -> Path:
         """Return the directory of a step's checkpoint, which need not exist."""
-        return checkpoint_path(self.checkpoints, step)
+        return self.checkpoints / f"step-{step:08d}"
 
     def weights(self, step: int) -> Path:
         """Return the file with the weights of a checkpoint."""
@@ -319,9 +333,31 @@ class RunDirectory:
         needed = {*series, *steps[-1:]}.intersection(steps)
         by_need = sorted(steps, key=lambda step: (step in needed, step))
         kept = sorted(by_need[-max(len(needed), RESUMABLE) :])
-        prune_checkpoints(self.checkpoints, kept)
+        for step in {*steps}.difference(kept):
+            self.checkpoint(step).rename(temporary_path(self.checkpoint(step)))
+        remove_leftovers(self.checkpoints)
         for step in kept[:-RESUMABLE]:
-            remove_optimizer(self.checkpoint(step))
+            self._remove_optimizer(step)
+
+    def _remove_optimizer(self, step: int) -> None:
+        """Delete the optimizer state of a checkpoint that is kept only for its weights.
+
+        The list of digests changes first: what it does not list is not needed.
+        """
+        sums = self.checkpoint(step) / DIGESTS
+        if not self.is_resumable(step) or not sums.is_file():  # a damaged one stays as it is
+            return
+        lines = sums.read_bytes().splitlines(keepends=True)
+        others = [line for line in lines if not line.rstrip().endswith(OPTIMIZER.encode())]
+        replace_bytes(sums, b"".join(others))
+        (self.checkpoint(step) / OPTIMIZER).unlink()
+
+    def set_aside(self, step: int) -> None:
+        """Rename a damaged checkpoint, so that it no longer counts as one."""
+        path = self.checkpoint(step)
+        aside = path.with_name(f"damaged-{path.name}")
+        remove(aside)
+        path.rename(aside)
 
     def list_installed(self) -> list[Path]:
         """Return the directories that hold the installed model: the run itself, and those with the same weights."""
@@ -331,8 +367,7 @@ class RunDirectory:
 
     def tidy(self) -> None:
         """Delete files that an interrupted run has left unfinished."""
-        prune_checkpoints(self.checkpoints, self.steps())
-        for folder in (self.path, self.best, self.averaged):
+        for folder in (self.path, self.best, self.averaged, self.checkpoints):
             remove_leftovers(folder)
 
     def cut_logs(self, state: RunState) -> list[str]:
