@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from headway.cli.arguments import parse
     from headway.cli.display import LineProgress, format_duration
     from headway.cli.downloads import fetch_text, is_group, print_notice
-    from headway.cli.glossary_notice import watch_terms
     from headway.cli.launch import is_launched, run_child
     from headway.cli.options import (
         DIRECTION,
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
         add_options,
         file_form,
         language_code,
-        model_or_name,
     )
     from headway.cli.output_checks import check_output
     from headway.cli.process import prepare, set_threads
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     )
     from headway.cli.signals import remember_signals
     from headway.cli.standard_input import read_input
-    from headway.cli.training import plan_training, train_and_show
+    from headway.cli.training import train_and_show
 
 
 if not TYPE_CHECKING:

@@ -43,6 +43,10 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
     is_other = is_of_other_program(path)
     if (path.is_dir() and not is_other) or (takes_preset and word in PRESETS):
         return word
+    if path.is_file() and not is_other:
+        raise UsageError(
+            f"{word}: is a file, not a model: translate it with headway translate MODEL --input {word} --output FILE"
+        )
     failure = f"{word}: no such directory: give a run or model directory"
     for _, source in load_all("models"):
         if is_other and not source.is_foreign(path):
@@ -58,7 +62,9 @@ def fetch_model(word: str, *, takes_preset: bool = False) -> str:
 
 
 def is_of_other_program(path: Path) -> bool:
-    """Return whether a file or directory is a model of another program that an extension knows."""
+    """Return whether a file or directory is no document, but a model of another program that an extension knows."""
+    if path.is_file() and any(kind.takes(str(path)) for _, kind in load_all("inputs")):
+        return False
     return path.exists() and any(source.is_foreign(path) for _, source in load_all("models"))
 
 

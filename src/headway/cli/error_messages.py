@@ -43,25 +43,23 @@ def report_errors(work: Callable[[], int]) -> int:
     try:
         code = work()
         sys.stdout.flush()
+        return code
     except HeadwayError as error:
         message = "\n".join(f"headway: {line}" for line in str(error).splitlines())
         print_error(message, is_lost_rank=isinstance(error, LostRankError))
-        code = 2 if isinstance(error, UsageError) else 1
+        return 2 if isinstance(error, UsageError) else 1
     except BrokenPipeError:
         # The reader of our output has ended, as `head` does: this is no error.
         discard_output()
-        code = 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         if error.filename == NAME:
             discard_output()
         print_error(f"headway: {where}{error.strerror or error}")
-        code = 1
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         print_error(f"headway: {OUT_OF_MEMORY}")
-        code = 1
     except KeyboardInterrupt:
-        code = 128 + signal.SIGINT
-    return code
+        return 128 + signal.SIGINT
+    return 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.cli.error_messages import report_errors
-from headway.cli.signals import LONGEST_WAIT, ForcedEnd, remember_signals
+from headway.cli.signals import LONGEST_WAIT, forced_end, remember_signals
 from headway.errors import HeadwayError
 
 
@@ -81,7 +81,7 @@ def _run_together(function: Callable[..., int], arguments: Sequence[tuple[Any, .
         return [process.pid for process in list_running() if process.pid]
 
     failed = 0
-    with ForcedEnd(limit=None), remember_signals(forward_to=list_numbers) as received:
+    with forced_end(limit=None), remember_signals(forward_to=list_numbers) as received:
         try:
             for each in arguments:
                 new = context.Process(target=_enter, args=(os.getpid(), function, each))

@@ -15,7 +15,7 @@ from headway import __version__
 from headway.cli.arguments import parse
 from headway.cli.error_messages import report_errors
 from headway.cli.process import set_training_environment
-from headway.cli.signals import ForcedEnd
+from headway.cli.signals import forced_end
 from headway.cli.slurm import rank_variables
 from headway.cli.standard_output import open_standard_files
 from headway.cli.verbs import load_verb, overview
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, lambda number, _: sys.exit(128 + number))
-    with ForcedEnd(STOP_LIMIT):
+    with forced_end(STOP_LIMIT):
         code = report_errors(lambda: dispatch(arguments))
     sys.exit(code)
 

@@ -3,37 +3,12 @@
 import argparse
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headway.extension import collect, load, load_all
+from headway.extension import collect, load
 
 if TYPE_CHECKING:
     from headway.text.readers import FileForm
-
-
-def model_or_name(word: str) -> str:
-    """Return the word; a document or a table in the place of a MODEL is a mistake."""
-    if not Path(word).is_file():
-        return word
-    if any(kind.takes(word) for _, kind in load_all("inputs")):
-        raise argparse.ArgumentTypeError(
-            f"{word}: is a document, not a model"
-            f" (headway translate MODEL --input {word} --output FILE translates it)"
-        )
-    return word
-
-
-def one_of_models(word: str) -> str:
-    """Return the word; after a MODEL, a file of text is a mistake: its < was left out."""
-    from headway.cli.downloads import is_of_other_program
-
-    path = Path(model_or_name(word))
-    if path.is_file() and not is_of_other_program(path):
-        raise argparse.ArgumentTypeError(
-            f"{word}: is a file, not a model (headway translate reads text from standard input: < {word})"
-        )
-    return word
 
 
 def language_code(word: str) -> str:
@@ -76,21 +51,13 @@ class Argument(NamedTuple):
 
 
 # The type of a value, by the word that the help has for it.
-TYPES = {
-    **dict.fromkeys(("N", "STEP", "THREADS", "RESAMPLES", "SEED", "SENTENCES"), int),
-    "M": float,
-    "MODEL": model_or_name,
-}
+TYPES = {"N": int, "STEP": int, "THREADS": int, "M": float}
 REPEATED = {"action": "append"}
 REQUIRED = {"required": True}
 # The arguments that several verbs have.
 SHARED = (
     Argument("MODEL", "run or model directory, or a hub name: ORGANIZATION/NAME"),
-    Argument(
-        "MODEL...",
-        "run or model directory, or hub name; several: ensemble",
-        {"type": one_of_models},
-    ),
+    Argument("MODEL...", "run or model directory, or hub name; several: ensemble"),
     Argument("--backward MODEL", "a model of the other direction, which helps to choose"),
     Argument("--to CODE", "target language, for a model of several languages"),
     Argument(
@@ -117,7 +84,8 @@ SHARED = (
         "target language (default: the suffix of REFERENCE)",
         {"type": known_language},
     ),
-    Argument("--seed SEED", "seed of the bootstrap (default: 12345)", {"default": 12345}),
+    Argument("--resamples N", "bootstrap resamples (default: 1000)", {"default": 1000}),
+    Argument("--seed N", "seed of the bootstrap (default: 12345)", {"default": 12345}),
     Argument("--json", "print JSON"),
 )
 FILE_FORM = ("--encoding NAME", "--columns COLUMN COLUMN")  # `file_form` reads them

@@ -18,12 +18,8 @@ def check_output(option: str, out: Path, inputs: Mapping[str, str] | None = None
     Raises:
         UsageError: If not.
     """
-    if out.is_dir():
-        raise UsageError(f"{option} {out}: is a directory: give the name of a file")
     if out.exists() and not out.is_file():
-        raise UsageError(
-            f"{option} {out}: is a device or a pipe: omit it, and the output goes to standard output"
-        )
+        raise UsageError(f"{option} {out}: is a directory, a device or a pipe: give a file")
     if not out.parent.is_dir():
         raise UsageError(f"{option} {out}: {out.parent} is no directory: make it first")
     if out.is_symlink():

@@ -42,9 +42,9 @@ def set_threads(threads: int) -> None:
         torch.set_num_threads(threads or available_cores())
 
 
-def prepare(work: str, device: "torch.device") -> None:
-    """Make a device ready for "training" or "decoding", and say on standard error what is missing."""
+def prepare(work: str, device: "torch.device", *, quiet: bool = False) -> None:
+    """Make a device ready for "training" or "decoding", and say on standard error what is missing, unless ``quiet``."""
     from headway.extension import prepare_device
 
-    if missing := prepare_device(device.type, work):
+    if (missing := prepare_device(device.type, work)) and not quiet:
         print(missing, file=sys.stderr)

@@ -18,8 +18,9 @@ TOGETHER = 0.3
 LONGEST_WAIT = 1.0
 
 
-class ForcedEnd:
-    """Ends the process at a second SIGINT or SIGTERM, and if the first one has not ended it in time.
+@contextmanager
+def forced_end(limit: float | None) -> Iterator[None]:
+    """End the process at a second SIGINT or SIGTERM, and if the first one has not ended it in time.
 
     Signals that arrive together count as one.
 
@@ -30,35 +31,31 @@ class ForcedEnd:
     Args:
         limit: Seconds from the first signal to the end; None: as long as the command needs.
     """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(reading, limit), daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writing)  # this ends the thread
 
-    def __init__(self, limit: float | None) -> None:
-        self.limit = limit
 
-    def __enter__(self) -> "ForcedEnd":
-        reading, self._writing = os.pipe()
-        os.set_blocking(self._writing, False)
-        self._before = signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
-        threading.Thread(target=self._watch, args=(reading,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.set_wakeup_fd(self._before)
-        os.close(self._writing)  # this ends the thread
-
-    def _watch(self, reading: int) -> None:
-        first, since = 0, 0.0
-        while select.select([reading], [], [], self.limit if first else None)[0]:
-            number = os.read(reading, 1)
-            if not number:
-                os.close(reading)
-                return
-            if number[0] in STOPS:
-                now = time.monotonic()
-                if first and now - since > TOGETHER:
-                    os._exit(128 + number[0])
-                if not first:
-                    first, since = number[0], now
-        os._exit(128 + first)
+def _watch(reading: int, limit: float | None) -> None:
+    first, since = 0, 0.0
+    while select.select([reading], [], [], limit if first else None)[0]:
+        number = os.read(reading, 1)
+        if not number:
+            os.close(reading)
+            return
+        if number[0] in STOPS:
+            now = time.monotonic()
+            if first and now - since > TOGETHER:
+                os._exit(128 + number[0])
+            if not first:
+                first, since = number[0], now
+    os._exit(128 + first)
 
 
 @contextmanager

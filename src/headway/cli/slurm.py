@@ -49,17 +49,16 @@ def _variables_of_step(environment: Mapping[str, str]) -> dict[str, str]:
     own = cores > 0 and cores >= len(os.sched_getaffinity(0))
     job, step = int(environment["SLURM_JOB_ID"]), int(environment["SLURM_STEP_ID"])
     first = _first_node(environment["SLURM_STEP_NODELIST"])
-    found = {
+    # Every task computes the same port, and two steps that run at the same time seldom share one.
+    port = str(FIRST_PORT + (job + 1009 * step) % PORTS)
+    return {
         "RANK": environment["SLURM_PROCID"],
         "WORLD_SIZE": str(count),
         "LOCAL_RANK": environment["SLURM_LOCALID"],
         "LOCAL_WORLD_SIZE": str(1 if own else tasks[int(environment["SLURM_NODEID"])]),
-        "MASTER_ADDR": first if len(tasks) > 1 else "127.0.0.1",
-        # Every task computes the same port, and two steps that run at the same time seldom share one.
-        "MASTER_PORT": str(FIRST_PORT + (job + 1009 * step) % PORTS),
+        "MASTER_ADDR": environment.get("MASTER_ADDR", first if len(tasks) > 1 else "127.0.0.1"),
+        "MASTER_PORT": environment.get("MASTER_PORT", port),
     }
-    chosen = {"MASTER_ADDR", "MASTER_PORT"} & environment.keys()
-    return found | {name: environment[name] for name in chosen}
 
 
 def _expand_counts(words: str) -> list[int]:

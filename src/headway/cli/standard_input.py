@@ -9,35 +9,22 @@ from headway.errors import HeadwayError
 
 
 def read_input(verb: str) -> Iterator[list[str]]:
-    """Yield the lines of standard input as they arrive; see `read_arriving_lines`.
+    """Yield the lines of standard input as they arrive: one at once if they come slowly, many together if they come fast.
+
+    Reading the file descriptor waits until there is something, and returns what there is.
 
     Args:
         verb: Named in the message if there is no standard input, such as "translate".
 
     Raises:
-        HeadwayError: If standard input is closed or is a document, or a line is not UTF-8.
+        HeadwayError: If standard input is closed or is a document and not text; or if a line is not UTF-8, after all
+            lines before it were yielded.
     """
     if sys.stdin is None:
         raise HeadwayError(f"standard input is closed: nothing to {verb}")
     hint = "; whole documents: --input FILE --output FILE" if verb == "translate" else ""
-    yield from read_arriving_lines(sys.stdin.fileno(), hint)
-
-
-def read_arriving_lines(file: int, hint: str = "") -> Iterator[list[str]]:
-    """Yield lines as they arrive: one at once if they come slowly, many together if they come fast.
-
-    Reading the file descriptor waits until there is something, and returns what there is.
-
-    Args:
-        file: A file descriptor.
-        hint: What the message about a document ends with.
-
-    Raises:
-        HeadwayError: If the input is a document and not text; or if a line is not UTF-8, after all
-            lines before it were yielded.
-    """
     number, unfinished = 0, bytearray()
-    while chunk := os.read(file, 1 << 16):
+    while chunk := os.read(sys.stdin.fileno(), 1 << 16):
         if not number and not unfinished:
             _check_is_text(chunk, hint)
         unfinished += chunk

@@ -34,19 +34,17 @@ def open_standard_files() -> None:
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, mode), number)
             setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115
-    if not isinstance(sys.stdout, io.TextIOWrapper):
-        return  # a test has replaced it
     try:
         raw = StandardOutput(sys.stdout.fileno(), "wb", closefd=False)
     except io.UnsupportedOperation:
-        return
+        return  # a test has replaced it
     sys.stdout.flush()
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding="utf-8",
         errors="backslashreplace",  # a name of a file may have bytes that are not UTF-8
         newline="\n",
-        line_buffering=sys.stdout.line_buffering,
+        line_buffering=bool(sys.stdout.line_buffering),
     )
 
 

@@ -2,53 +2,38 @@
 
 import os
 import sys
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headway.cli import launch
 from headway.cli.display import Display
-from headway.cli.signals import ForcedEnd, remember_signals
-from headway.errors import HeadwayError, UsageError
+from headway.cli.process import prepare
+from headway.cli.signals import forced_end, remember_signals
+from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.training.run import Run
     from headway.training.starting.plan import RunPlan
-    from headway.training.starting.request import RunRequest
-    from headway.training.storage.run_directory import RunDirectory
-
-
-def plan_training(
-    directory: "RunDirectory", request: "RunRequest"
-) -> "AbstractContextManager[RunPlan]":
-    """Plan what a request asks for, and hold the lock of the run directory for the time of a ``with`` block.
-
-    Ranks that a launcher has started lock when they have joined: one that failed before would not be noticed.
-    """
-    from headway.training.starting.plan import planned
-
-    return planned(directory, request, locks=not launch.is_launched())
 
 
 def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
     """Start or resume the run that is planned and train it; return the exit code.
 
     Args:
-        plan: From `plan_training`; its corpora are files, not names.
+        plan: Its corpora are files, not names; its directory is locked, unless a launcher has started this process.
         quiet: Print nothing but errors.
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
     from headway.training import parallel
     from headway.training.starting.opening import prepare_text
     from headway.training.starting.plan import make_plan
-    from headway.training.starting.rank_count import check_ranks, count_ranks
+    from headway.training.starting.rank_count import count_ranks
     from headway.training.storage.run_directory import RunDirectory
 
     directory, training = plan.directory, plan.settings.training
+    ranks = count_ranks(plan.machine, training, ranks)
     if launch.is_launched():
-        if ranks:
-            raise UsageError("--ranks: a launcher has started the ranks already: omit it")
-        check_ranks(plan.machine, training)
         parallel.join()
         try:
             if parallel.rank() == 0:
@@ -60,26 +45,23 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
         finally:
             directory.unlock()
             parallel.leave()
-    ranks = count_ranks(plan.machine, training, ranks)
     if ranks == 1:
         return train_rank(plan, quiet)
     notices = prepare_text(plan)  # here, because standard input is not that of the ranks
     if notices and not quiet:
         print(*notices, sep="\n", file=sys.stderr)
-    restarted_at = None
+    last = -1  # step from which the ranks were started again
     while True:
         shared = replace(plan, directory=RunDirectory(directory.path), is_prepared=True)
         try:
             return launch.launch(_be_rank, (shared, quiet), ranks)
         except launch.RankKilled as error:
-            step = max(directory.steps(), default=-1) if directory.started else -1
-            if step == restarted_at or not directory.started:
+            if (step := max(directory.steps(), default=-1)) == last:
                 raise HeadwayError(
-                    f"{error}{' again' if step == restarted_at else ''}; SIGKILL usually means that memory ran out:"
-                    " give the same command again, with less memory by --ranks 1 or a lower"
-                    " --training.micro-batch-tokens"
+                    f"{error}; SIGKILL usually means that memory ran out: give the same command again, with less"
+                    " memory by --ranks 1 or a lower --training.micro-batch-tokens"
                 ) from None
-            restarted_at = step
+            last = step
             print(f"{error}; the training goes on from its last checkpoint", file=sys.stderr)
             plan = make_plan(directory, plan.request)  # of what the ranks have left
 
@@ -96,7 +78,8 @@ def _be_rank(plan: "RunPlan", quiet: bool) -> int:
 
 def train_rank(plan: "RunPlan", quiet: bool) -> int:
     """Be one rank of a training, or the only one; return the exit code."""
-    from headway.extension import prepare_device
+    import torch
+
     from headway.training import parallel
     from headway.training.machine import configure_process
     from headway.training.starting.opening import open_run
@@ -107,9 +90,7 @@ def train_rank(plan: "RunPlan", quiet: bool) -> int:
     path = plan.directory.path
     try:
         if parallel.rank() == 0:
-            missing = prepare_device("cpu", "training")
-            if missing and not quiet:
-                print(missing, file=sys.stderr)
+            prepare("training", torch.device("cpu"), quiet=quiet)
         parallel.wait_for_first()
         configure_process(plan.machine.threads_per_rank)
         run, notices = open_run(plan)
@@ -142,7 +123,7 @@ def follow(run: "Run", display: Display) -> int:
 
     with ExitStack() as stack:
         signals = stack.enter_context(remember_signals())
-        stack.enter_context(ForcedEnd(limit=None))
+        stack.enter_context(forced_end(limit=None))
         watchers: list[Display | TensorBoard] = [stack.enter_context(display)]
         if run.config.training.tensorboard and parallel.rank() == 0:
             board = TensorBoard(run.directory.path / "tensorboard", run.step)

@@ -5,7 +5,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from headway.errors import HeadwayError
 from headway.text.lines import LONGEST, open_bytes, read_lines
 
 
@@ -32,13 +31,8 @@ class InputText:
         """Read a file, compressed or not.
 
         Raises:
-            HeadwayError: If it is no regular file, or a line is not UTF-8; it names the line.
+            HeadwayError: If a line is not UTF-8; it names the line.
         """
-        if path.exists() and not path.is_file():
-            raise HeadwayError(
-                f"{path}: --input must be a file, which can be read again: give other text on"
-                " standard input"
-            )
         lines, digest = 0, hashlib.sha256()
         for line in read_lines(path):
             lines += 1

@@ -105,13 +105,11 @@ def _explain(message: str, size: int) -> HeadwayError:
     if "Vocabulary size too high" in message:
         largest = int("".join(c for c in message.split("<=")[1].split(".")[0] if c.isdigit())) + 1
         better = min(largest, max(LEAST_USUAL, largest // 10))
-        tenth = ", better to a tenth of that" if better == largest // 10 else ""
-        usual = PRESETS["quick"].text.vocab_size
-        joint = "or" if usual <= largest else "and"
-        advice = f" give --preset quick, which is made for little text, {joint}" * (usual < size)
+        is_large = PRESETS["quick"].text.vocab_size < size
+        advice = "; --preset quick is made for little text" * is_large
         return HeadwayError(
-            f"text.vocab_size = {size} is too large for this text:{advice} set it to {largest} or less{tenth}:"
-            f" --text.vocab-size {better}"
+            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less:"
+            f" --text.vocab-size {better}{advice}"
         )
     if "smaller than" in message:
         return HeadwayError(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     )
     from headway.training.run import Event, Notice, Run
     from headway.training.starting.opening import start
-    from headway.training.starting.plan import with_vocabulary
-    from headway.training.starting.rank_count import check_ranks, count_ranks
+    from headway.training.starting.plan import planned, with_vocabulary
+    from headway.training.starting.rank_count import count_ranks
     from headway.training.starting.request import RunRequest, refuse_kind
     from headway.training.starting.resuming import resume
     from headway.training.steps.feed import Feed

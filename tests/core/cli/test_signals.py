@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-TRAINING = "ForcedEnd(None), remember_signals()"
+TRAINING = "forced_end(None), remember_signals()"
 WORK = {
     "in Python": "while True: pass",
     "in native code": "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 10**9)",
@@ -21,7 +21,7 @@ def end_by(numbers: Sequence[signal.Signals], context: str, work: str) -> tuple[
     """Send signals to a process in such a context; return its exit code and its last seconds."""
     code = f"""if True:
         import signal
-        from headway.cli.signals import ForcedEnd, remember_signals
+        from headway.cli.signals import forced_end, remember_signals
         signal.signal(signal.SIGINT, lambda *_: None)
         signal.signal(signal.SIGTERM, lambda *_: None)
         signal.signal(signal.SIGHUP, lambda *_: None)
@@ -57,7 +57,7 @@ def test_a_second_signal_ends_a_training_at_once(work: str) -> None:
 
 @pytest.mark.parametrize("work", WORK)
 def test_a_signal_ends_other_work_in_time(work: str) -> None:
-    code, seconds = end_by([signal.SIGTERM], "ForcedEnd(0.5)", WORK[work])
+    code, seconds = end_by([signal.SIGTERM], "forced_end(0.5)", WORK[work])
     assert code == 143
     assert 0.3 < seconds < 3
 
@@ -75,5 +75,5 @@ def test_signals_that_come_together_are_one() -> None:
 
 def test_a_training_is_not_ended_before_it_is_saved() -> None:
     work = "import time; time.sleep(0.5); raise SystemExit(7)"
-    code, _ = end_by([signal.SIGINT], f"ForcedEnd(0.1), {TRAINING}", work)
+    code, _ = end_by([signal.SIGINT], f"forced_end(0.1), {TRAINING}", work)
     assert code == 7

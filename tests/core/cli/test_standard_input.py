@@ -1,16 +1,25 @@
 """Lines of standard input are read as they arrive."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
-from headway.cli.standard_input import read_arriving_lines
+from headway.cli.standard_input import read_input
 from headway.errors import HeadwayError
 
 
-def test_lines_are_read_as_they_arrive() -> None:
+@pytest.fixture
+def writing(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The other end of standard input."""
     reading, writing = os.pipe()
-    lines = read_arriving_lines(reading)
+    with os.fdopen(reading) as file:
+        monkeypatch.setattr("sys.stdin", file)
+        yield writing
+
+
+def test_lines_are_read_as_they_arrive(writing: int) -> None:
+    lines = read_input("translate")
     os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
     assert next(lines) == ["one", "two"]
     os.write(writing, b"ree\n\n" + "vier\u2028".encode())
@@ -18,15 +27,12 @@ def test_lines_are_read_as_they_arrive() -> None:
     os.close(writing)
     assert next(lines) == ["vier\u2028"]
     assert list(lines) == []
-    os.close(reading)
 
 
-def test_lines_before_one_that_is_not_utf8_are_read() -> None:
-    reading, writing = os.pipe()
+def test_lines_before_one_that_is_not_utf8_are_read(writing: int) -> None:
     os.write(writing, b"one\ntwo\n\xff\nfour\n")
     os.close(writing)
-    lines = read_arriving_lines(reading)
+    lines = read_input("translate")
     assert next(lines) == ["one", "two"]
     with pytest.raises(HeadwayError, match="line 3: not UTF-8"):
         next(lines)
-    os.close(reading)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.standard_input import read_arriving_lines, read_input
+from headway.cli.standard_input import read_input
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.encodings import check_encoding, likely_encoding
@@ -214,13 +214,16 @@ INPUTS = [*DOCUMENTS.values(), *MARKUP]
 
 
 @pytest.mark.parametrize(("content", "words"), INPUTS)
-def test_a_document_on_standard_input_is_named(content: bytes, words: str) -> None:
+def test_a_document_on_standard_input_is_named(
+    content: bytes, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, content)
     os.close(write_end)
-    with pytest.raises(HeadwayError, match=rf"^standard input: {words}"):
-        list(read_arriving_lines(read_end))
-    os.close(read_end)
+    with os.fdopen(read_end) as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        with pytest.raises(HeadwayError, match=rf"^standard input: {words}"):
+            list(read_input("translate"))
 
 
 def test_a_translation_of_standard_input_says_how_documents_are_translated(tmp_path: Path) -> None:
@@ -235,15 +238,15 @@ def test_a_translation_of_standard_input_says_how_documents_are_translated(tmp_p
             assert ("--input FILE" in str(raised.value)) == has_hint
 
 
-def test_utf16_on_standard_input_is_named() -> None:
+def test_utf16_on_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     read_end, write_end = os.pipe()
     os.write(write_end, "Grüße\n".encode("utf-16"))
     os.close(write_end)
-    with pytest.raises(
-        HeadwayError, match=r"^standard input: UTF-16: .*: iconv -f UTF-16 -t UTF-8$"
-    ):
-        list(read_arriving_lines(read_end))
-    os.close(read_end)
+    message = r"^standard input: UTF-16: .*: iconv -f UTF-16 -t UTF-8$"
+    with os.fdopen(read_end) as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        with pytest.raises(HeadwayError, match=message):
+            list(read_input("translate"))
 
 
 def test_text_in_another_encoding_than_the_one_given_is_named(tmp_path: Path) -> None:

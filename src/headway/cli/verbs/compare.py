@@ -2,6 +2,7 @@
 
 import argparse
 
+from headway.cli.aligned_lines import read_parallel_files
 from headway.cli.options import Argument, add_options
 from headway.cli.scores import choose_language, print_scores
 
@@ -21,18 +22,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--source FILE", "source text, shown beside the sentences"),
         Argument("--train FILE", "target side of the training text, by which rare words are found"),
         "--language CODE",
+        Argument("--only MEASURE...", "metrics to compute (default: bleu chrf)"),
         Argument(
-            "--only MEASURE...",
-            "metrics to compute (default: bleu chrf)",
-            {"default": ["bleu", "chrf"]},
+            "--sentences N", "shown where A is better, and where B is (default: 3)", {"default": 3}
         ),
-        Argument(
-            "--sentences SENTENCES",
-            "show so many sentences where A is better, and where B is (default: 3)",
-            {"default": 3},
-        ),
-        Argument("--resamples RESAMPLES", "bootstrap resamples (default: 1000)", {"default": 1000}),
-        "--seed SEED",
+        "--resamples N",
+        "--seed N",
         "--json",
     )
 
@@ -43,14 +38,13 @@ def run(args: argparse.Namespace) -> None:
     from headway.text.lines import check_read_once, read_lines
 
     check_read_once([args.a, args.b, args.reference, args.source, args.train])
+    *texts, sources = read_parallel_files(args.a, args.b, args.reference, args.source)
     comparison = compare(
-        list(read_lines(args.a)),
-        list(read_lines(args.b)),
-        list(read_lines(args.reference)),
-        sources=list(read_lines(args.source)) if args.source else None,
+        *texts,
+        sources=sources,
         training=read_lines(args.train) if args.train else None,
         language=choose_language(args),
-        metrics=pick_metrics(args.only),
+        metrics=pick_metrics(args.only or ["bleu", "chrf"]),
         sentences=args.sentences,
         resamples=args.resamples,
         seed=args.seed,

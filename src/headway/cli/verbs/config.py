@@ -14,9 +14,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     from headway.extension import collect
 
-    *names, last = *SETTINGS, *collect("sections", SETTINGS)
-    meaning = f"print only this section: {', '.join(names)} or {last}"
-    add_options(parser, *PRESET, Argument("--only SECTION", meaning, {"choices": (*names, last)}))
+    names = (*SETTINGS, *collect("sections", SETTINGS))
+    meaning = f"print only this section: {', '.join(names)}"
+    add_options(parser, *PRESET, Argument("--only SECTION", meaning, {"choices": names}))
 
 
 def run(args: argparse.Namespace) -> None:

@@ -65,10 +65,8 @@ def model_facts(model: "Model") -> dict[str, object]:
     network, config, facts = model.network, model.config, kind_facts(model)
     of_translator: dict[str, object] = {}
     if config.model.kind == "translator":
-        is_split = config.search.split_sentences is True
-        of_translator["sentences of a line"] = (
-            f"translated {'one by one' if is_split else 'together'}"
-        )
+        how = "one by one" if config.search.split_sentences is True else "together"
+        of_translator["sentences of a line"] = f"translated {how}"
         if (list_facts := load_first("facts")) is not None:
             of_translator |= list_facts(model.path)
     return {
@@ -166,10 +164,8 @@ def kind_facts(model: "Model") -> dict[str, object]:
     if shape.kind != "translator":
         from headway.extension import require
 
-        facts: dict[str, object] = require("these facts", "kinds", shape.kind).list_facts(
-            shape, tokenizer
-        )
-        return facts
+        kind = require("these facts", "kinds", shape.kind)
+        return dict(kind.list_facts(shape, tokenizer))
     named: dict[str, object] = {"languages": list(model.languages)}
     if model.pairs:
         named = {"pairs of languages": tuple("-".join(pair) for pair in model.pairs)}

@@ -104,8 +104,7 @@ def _prepare(preparation: "Preparation", workers: int, cluster: str) -> None:
                 bar.move(progress.chunks, progress.stage)
     except (KeyboardInterrupt, SystemExit):
         if preparation.work.exists():
-            place = f"delete {preparation.work}"
-            bar.say(f"interrupted: the same command goes on; otherwise {place}")
+            bar.say(f"interrupted: the same command goes on; otherwise delete {preparation.work}")
         raise
     finally:
         if preparation.notice:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from headway.cli.aligned_lines import read_parallel_files
 from headway.cli.options import Argument, add_options
 from headway.cli.scores import choose_language, print_scores
 
@@ -20,12 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--language CODE",
         Argument("--only MEASURE...", "compute only these metrics, such as: bleu chrf ter"),
         Argument("--comet", "also run comet-score, which must be installed; needs --source"),
-        Argument(
-            "--resamples RESAMPLES",
-            "bootstrap resamples for each confidence interval (default: 1000)",
-            {"default": 1000},
-        ),
-        "--seed SEED",
+        "--resamples N",
+        "--seed N",
         "--json",
     )
 
@@ -34,17 +31,12 @@ def run(args: argparse.Namespace) -> None:
     """Print the scores."""
     from headway.errors import HeadwayError
     from headway.evaluation import METRICS, pick_metrics, score_sheet
-    from headway.text.lines import check_read_once, read_lines
 
     if args.comet and args.source is None:
         raise HeadwayError("--comet needs --source FILE: COMET reads the source too")
-    check_read_once([args.hypothesis, args.reference, args.source])
-    hypotheses, references = list(read_lines(args.hypothesis)), list(read_lines(args.reference))
-    sources = list(read_lines(args.source)) if args.source else None
+    texts = read_parallel_files(args.hypothesis, args.reference, args.source)
     sheet = score_sheet(
-        hypotheses,
-        references,
-        sources,
+        *texts,
         language=choose_language(args),
         metrics=pick_metrics(args.only) if args.only else METRICS,
         resamples=args.resamples,

@@ -42,8 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Start or resume a run, train, and report on standard error."""
     from headway.cli.downloads import fetch_text, parse_text
+    from headway.cli.launch import is_launched
     from headway.cli.settings import given_changes
-    from headway.cli.training import plan_training, train_and_show
+    from headway.cli.training import train_and_show
+    from headway.training.starting.plan import planned
     from headway.training.starting.request import RunRequest
     from headway.training.storage.run_directory import RunDirectory
 
@@ -61,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
         minutes=args.minutes,
         command=["headway", *sys.argv[1:]],
     )
-    with plan_training(RunDirectory(args.run), request) as plan:
+    # Ranks that a launcher has started lock when they have joined: one that failed before would not be noticed.
+    with planned(RunDirectory(args.run), request, locks=not is_launched()) as plan:
         # Corpora are fetched before the ranks wait for each other, because that has a time limit.
         request = replace(request, train=fetch_text(args, "train"), valid=fetch_text(args, "valid"))
         return train_and_show(replace(plan, request=request), quiet=args.quiet, ranks=args.ranks)

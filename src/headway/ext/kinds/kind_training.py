@@ -8,7 +8,7 @@ from headway.cli import (
     Argument,
     add_options,
     given_changes,
-    plan_training,
+    is_launched,
     train_and_show,
 )
 from headway.errors import UsageError
@@ -44,7 +44,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
     from headway.cli import check_used
     from headway.config import TextConfig
     from headway.text import STANDARD_INPUT
-    from headway.training import RunDirectory, RunRequest
+    from headway.training import RunDirectory, RunRequest, planned
 
     if args.device != "auto":
         raise UsageError("--device: is for a trained model; a training has --training.device")
@@ -64,5 +64,5 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
         changes=given_changes(args),
         command=["headway", *sys.argv[1:]],
     )
-    with plan_training(directory, request) as plan:
+    with planned(directory, request, locks=not is_launched()) as plan:
         return train_and_show(plan, quiet=args.quiet, ranks=args.ranks)

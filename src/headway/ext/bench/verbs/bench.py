@@ -79,12 +79,10 @@ def run(args: argparse.Namespace) -> int:
             "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
     if args.work == "train":
-        from headway.training import Machine, check_ranks, count_ranks
+        from headway.training import Machine, count_ranks
 
-        machine = Machine.resolve(config.training)
-        if launch.is_launched():
-            check_ranks(machine, config.training)
-        elif (ranks := count_ranks(machine, config.training, args.ranks)) > 1:
+        ranks = count_ranks(Machine.resolve(config.training), config.training, args.ranks)
+        if ranks > 1 and not launch.is_launched():
             return launch.launch(report, (args, config, cells or CELLS), ranks)
     return report(args, config, cells or CELLS)
 

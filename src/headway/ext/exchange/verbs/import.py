@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli import language_code, model_or_name
+from headway.cli import language_code
 
 EXAMPLE = (
     "headway import opus-mt-en-de runs/opus-en-de\n"
@@ -17,7 +17,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path",
         metavar="PATH",
-        type=model_or_name,
         help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME",
     )
     parser.add_argument("out", metavar="OUT", help="model directory to create")

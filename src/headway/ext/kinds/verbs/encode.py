@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.cli import MACHINE, add_options, model_or_name
+from headway.cli import MACHINE, add_options
 from headway.errors import UsageError
 
 EXAMPLE = """\
@@ -19,7 +19,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        type=model_or_name,
         help="run or model directory of a translator or classifier",
     )
     parser.add_argument(

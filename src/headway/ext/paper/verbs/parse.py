@@ -5,8 +5,6 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli import model_or_name
-
 if TYPE_CHECKING:
     from headway.ext.paper.parsing.parser import Parse
 
@@ -26,9 +24,7 @@ AT_ONCE = 200  # sentences of a treebank between two reports of progress
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model", metavar="MODEL", type=model_or_name, help="run or model directory of a parser"
-    )
+    parser.add_argument("model", metavar="MODEL", help="run or model directory of a parser")
     parser.add_argument(
         "--words",
         action="store_true",

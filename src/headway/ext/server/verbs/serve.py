@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Sequence
 
-from headway.cli import add_options, model_or_name
+from headway.cli import add_options
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -21,7 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "models",
         nargs="+",
         metavar="MODEL",
-        type=model_or_name,
         help="run or model directory, or hub name, for each direction",
     )
     parser.add_argument(
