@@ -14,7 +14,7 @@ def read_parallel_files(*names: str | None) -> list[Any]:
     from headway.text.lines import check_read_once, read_lines
 
     check_read_once(names)
-    files = [name and list(read_lines(name)) for name in names]
+    files: list[Any] = [name and list(read_lines(name)) for name in names]
     for name, lines in zip(names, files, strict=True):
         if name and len(lines) != len(files[0]):
             raise HeadwayError(

@@ -30,11 +30,10 @@ def print_error(message: str, *, is_lost_rank: bool = False) -> None:
     patience = PATIENCE if os.environ.get("LOCAL_RANK", "0") != "0" else 0.0
     if is_lost_rank:
         patience = PATIENCE_IF_LOST
-    if patience:
-        try:
-            time.sleep(patience)
-        except SystemExit:  # SIGTERM
-            return
+    try:
+        time.sleep(patience)
+    except SystemExit:  # SIGTERM
+        return
     print(message, file=sys.stderr)
 
 

@@ -1,7 +1,6 @@
 """The arguments of verbs, each declared as the help shows it; those that several verbs have stand here once."""
 
 import argparse
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,10 +25,10 @@ def language_code(word: str) -> str:
 
 def known_language(word: str) -> str:
     """Return the code of a language whose words and punctuation a metric must know."""
-    from headway.text.languages import NAMES
+    from headway.text.languages import NAMES, base_code
 
     code = language_code(word)
-    if re.split("[-_]", code)[0].lower() not in NAMES:
+    if base_code(code) not in NAMES:
         raise argparse.ArgumentTypeError(
             f"{word}: no language that is known here: give the code of one with similar punctuation"
         )

@@ -42,7 +42,6 @@ def rank_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _variables_of_step(environment: Mapping[str, str]) -> dict[str, str]:
-    count = int(environment["SLURM_STEP_NUM_TASKS"])
     tasks = _expand_counts(environment["SLURM_STEP_TASKS_PER_NODE"])
     # Slurm may give each task processors of its own, which it then does not share with the others.
     cores = int(environment.get("SLURM_CPUS_PER_TASK", "0"))
@@ -53,7 +52,7 @@ def _variables_of_step(environment: Mapping[str, str]) -> dict[str, str]:
     port = str(FIRST_PORT + (job + 1009 * step) % PORTS)
     return {
         "RANK": environment["SLURM_PROCID"],
-        "WORLD_SIZE": str(count),
+        "WORLD_SIZE": str(int(environment["SLURM_STEP_NUM_TASKS"])),
         "LOCAL_RANK": environment["SLURM_LOCALID"],
         "LOCAL_WORLD_SIZE": str(1 if own else tasks[int(environment["SLURM_NODEID"])]),
         "MASTER_ADDR": environment.get("MASTER_ADDR", first if len(tasks) > 1 else "127.0.0.1"),

@@ -38,9 +38,11 @@ def run(args: argparse.Namespace) -> None:
     from headway.text.lines import check_read_once, read_lines
 
     check_read_once([args.a, args.b, args.reference, args.source, args.train])
-    *texts, sources = read_parallel_files(args.a, args.b, args.reference, args.source)
+    a, b, reference, sources = read_parallel_files(args.a, args.b, args.reference, args.source)
     comparison = compare(
-        *texts,
+        a,
+        b,
+        reference,
         sources=sources,
         training=read_lines(args.train) if args.train else None,
         language=choose_language(args),

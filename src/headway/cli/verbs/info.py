@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.cli.options import Argument, add_extension_options, add_options, use_extension_options
+from headway.extension import load_first, require
 
 if TYPE_CHECKING:
     from headway.config import Config
@@ -59,7 +60,6 @@ def run(args: argparse.Namespace) -> None:
 
 def model_facts(model: "Model") -> dict[str, object]:
     """Return the facts of a model, and of its run if its directory is one."""
-    from headway.extension import load_first
     from headway.model import parameter_count
 
     network, config, facts = model.network, model.config, kind_facts(model)
@@ -86,8 +86,7 @@ def model_facts(model: "Model") -> dict[str, object]:
 
 def preset_facts(name: str, config: "Config") -> dict[str, object]:
     """Return the facts of a preset, as if its vocabulary had the size that the settings ask for."""
-    from headway.model import parameter_count
-    from headway.model.making import make_model_without_memory
+    from headway.model import make_model_without_memory, parameter_count
 
     network = make_model_without_memory(config.largest_model())
     return {
@@ -162,8 +161,6 @@ def kind_facts(model: "Model") -> dict[str, object]:
     """Return the facts that depend on the kind of the model: languages or labels, vocabulary, layers."""
     shape, tokenizer = model.config.model, model.tokenizer
     if shape.kind != "translator":
-        from headway.extension import require
-
         kind = require("these facts", "kinds", shape.kind)
         return dict(kind.list_facts(shape, tokenizer))
     named: dict[str, object] = {"languages": list(model.languages)}

@@ -34,9 +34,12 @@ def run(args: argparse.Namespace) -> None:
 
     if args.comet and args.source is None:
         raise HeadwayError("--comet needs --source FILE: COMET reads the source too")
-    texts = read_parallel_files(args.hypothesis, args.reference, args.source)
+    files = args.hypothesis, args.reference, args.source
+    hypotheses, references, sources = read_parallel_files(*files)
     sheet = score_sheet(
-        *texts,
+        hypotheses,
+        references,
+        sources,
         language=choose_language(args),
         metrics=pick_metrics(args.only) if args.only else METRICS,
         resamples=args.resamples,
