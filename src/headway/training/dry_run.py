@@ -138,13 +138,13 @@ def _estimate_disk(settings: TrainingConfig, tensors: Mapping[str, Tensors]) -> 
     return weights * (series + 6) + others * (RESUMABLE + 1)
 
 
-def try_validation(run: "Run", sentences: int, **search: int) -> float:
-    """Validate a run, with so many sentences translated by these settings of the search, and return the seconds."""
+def try_validation(run: "Run", sentences: int, max_extra: int = SearchConfig.max_extra) -> float:
+    """Validate a run, with so many sentences translated, and return the seconds; ``max_extra`` limits the translations."""
     started, settings = time.perf_counter(), run.config.training
     for _ in validate(
         run.trainer.whole_model(),
         run.data,
-        SearchConfig(beam=settings.validation_beam, **search),
+        SearchConfig(beam=settings.validation_beam, max_extra=max_extra),
         batch_tokens=settings.micro_batch_tokens,
         sentences=sentences,
     ):
