@@ -9,6 +9,7 @@ from typing import Any, Generic
 
 from headway.ext.documents.paragraph import Content, Element
 from headway.ext.documents.points import find_point, is_mark
+from headway.ext.documents.word_parts import WordParts
 from headway.ext.protect import AMOUNT, overlapped
 from headway.text import Span, WordLinks, is_translatable
 
@@ -69,6 +70,7 @@ class KeptSpans:
             yield self._spans[number]
 
 
+_PAUSES = ",;:\uff0c\uff1b\uff1a\u3001"
 _LONGEST_AMOUNT = 32  # characters of a number with its unit
 
 
@@ -81,12 +83,14 @@ class ElementPlaces(Generic[Content]):
         target: The translation.
         links: Words that belong together.
         kept: Where the translation has protected texts.
+        parts: The elements around parts of words.
     """
 
     text: str
     target: str
     links: WordLinks
     kept: KeptSpans
+    parts: WordParts
 
     @cached_property
     def _marks(self) -> list[int]:
@@ -128,24 +132,28 @@ class ElementPlaces(Generic[Content]):
             at = find_point(text, element.start, target, words, first)
             at = min(max(at, span[0]), span[1])
             return at, at
-        if part := self._find_part_of_word(element, first, last):
+        a, b = words[first][0], words[last - 1][1]
+        if part := self.parts.find(element, (a, b)):
             a, b = (min(max(at, span[0]), span[1]) for at in part)
             return a, b
-        a, b = words[first][0], words[last - 1][1]
         if element.is_kept:
             before, after = self._find_rest_of_word(element)
             if is_translatable(before + after):  # the rest of the word must not be lost
                 return (b, b) if is_translatable(before) else (a, a)
         # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. So does the
-        # mark between the element and the word that follows it in the translation, such as the one at the end.
+        # mark between the element and the word that follows it in the translation, such as the one at the end, a comma
+        # that the source lacks, and any mark beside the word of which the element is a part.
         inside = text[element.start : element.end]
         mark = bisect_right(self._marks, element.end)
         moves_to_mark = mark < len(self._marks) and self._marks[mark] <= self._next[last]
-        is_at_mark = is_mark(text[element.end : element.end + 1] or " ")
-        if (is_at_mark or moves_to_mark) and not inside[-1].isspace():
+        is_part = element in self.parts
+        is_at_mark = is_part or is_mark(text[element.end : element.end + 1] or " ")
+        is_new = target[b - 1] in _PAUSES
+        if (is_at_mark or moves_to_mark or is_new) and not inside[-1].isspace():
             others = _count_marks(target[a:b][::-1]) - _count_marks(inside[::-1])
             b = max(a + 1, b - max(0, others))
-        if element.start and is_mark(text[element.start - 1]) and not inside[0].isspace():
+        is_behind_mark = is_part or (element.start and is_mark(text[element.start - 1]))
+        if is_behind_mark and not inside[0].isspace():
             others = _count_marks(target[a:b]) - _count_marks(inside)
             a = min(b - 1, a + max(0, others))
         amount = bisect_left(self._amounts, (element.start, 0))
@@ -174,17 +182,6 @@ class ElementPlaces(Generic[Content]):
         (start, _), (_, end) = self.links.source[first], self.links.source[last - 1]
         text = self.text
         return text[start : element.start], text[element.end : end]
-
-    def _find_part_of_word(self, element: Element[Content], first: int, last: int) -> Span | None:
-        """Return where the part of a word is that an element covers, such as the 2 in m2, if the word stays."""
-        covered = overlapped(self.links.source, (element.start, element.end))
-        if last - first != 1 or covered[1] - covered[0] != 1:
-            return None
-        own, other = self.links.source[covered[0]], self.links.target[first]
-        if self.text[slice(*own)] != self.target[slice(*other)]:
-            return None
-        move = other[0] - own[0]
-        return max(own[0], element.start) + move, min(own[1], element.end) + move
 
 
 def _count_marks(text: str) -> int:

@@ -19,6 +19,7 @@ from headway.ext.documents.points import (
     is_behind_word,
     is_trailing,
 )
+from headway.ext.documents.word_parts import WordParts
 from headway.ext.protect import between, overlapped, translate_range
 from headway.text import Span, WordLinks
 
@@ -79,19 +80,24 @@ class _Placing(Generic[Content]):
 
     @cached_property
     def _places(self) -> ElementPlaces[Content]:
-        return ElementPlaces(self.paragraph.text, self.target, self.links, self._spans)
+        return ElementPlaces(self.paragraph.text, self.target, self.links, self._spans, self._parts)
+
+    @cached_property
+    def _parts(self) -> WordParts:
+        elements = walk(self.paragraph.elements)
+        return WordParts(self.paragraph.text, self.target, self.links, elements)
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
-        """The links, sorted; a protected text is linked to itself, and to nothing else."""
-        if not self.kept:
-            return sorted(self.links.pairs)
-        forced = set()
-        for element in walk(self.paragraph.elements):
+        """The links, sorted; a protected text is linked to itself, and to nothing else, as is a word that stays with its elements."""
+        forced = self._parts.list_copied()
+        for element in walk(self.paragraph.elements) if self.kept else ():
             if kept := self._spans.find(element):
                 own = overlapped(self.links.source, (element.start, element.end))
                 words = overlapped(self.links.target, kept)
                 forced |= set(zip(range(*own), range(*words), strict=False))
+        if not forced:
+            return sorted(self.links.pairs)
         sources, targets = ({pair[side] for pair in forced} for side in (0, 1))
         others = {(s, t) for s, t in self.links.pairs if s not in sources and t not in targets}
         return sorted(forced | others)
@@ -121,7 +127,8 @@ class _Placing(Generic[Content]):
         pairs = [(s, t) for s, t in between(pairs, own) if words[0] <= t < words[1]]
         found = divide_elements(self._find_words(elements, pairs, own, words))
         for number, (first, last, element) in enumerate(found, 1):
-            if number > 1 and _can_share(found[number - 2], found[number - 1]):
+            is_apart = element in self._parts
+            if number > 1 and not is_apart and _can_share(found[number - 2], found[number - 1]):
                 # Both are around the same words, so that neither is empty.
                 out.append(Placed(element, [out.pop()]))
                 continue
@@ -146,7 +153,8 @@ class _Placing(Generic[Content]):
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
             out.append(Placed(element, inner))
             out += [after] if after else []
-            is_part = element.is_kept and first < last and b < self.links.target[last - 1][1]
+            is_part = element.is_kept or is_apart
+            is_part = is_part and first < last and b < self.links.target[last - 1][1]
             at, word = b, last - is_part  # another element may have the rest of the word
         return out + self._write_text(at, span[1])
 
@@ -182,6 +190,8 @@ class _Placing(Generic[Content]):
             if covered not in places:
                 places[covered] = translate_range(pairs, covered, own, words)
             first, last = places[covered]
+            if first == last == words[1] > words[0]:
+                first -= 1  # without a link, an element at the end has the last word
             others = any(
                 extents[word][0] < covered[0] or extents[word][1] > covered[1]
                 for word in range(first, last)

@@ -9,6 +9,7 @@ from headway.text import Span, is_word_alone
 _MOST_MARKS = 8  # behind a footnote
 _MOST_SPACES = 16  # between words
 _SENTENCE_END = re.compile(r"(?:[.!?\u2026]|([。！？]))[\"'”’»)\]」』]{0,3}$")
+_CLOSING = ".,;:!?)\u2026"  # no space stands before them, nor behind the end of a text
 _LONGEST_END = 4  # characters of such an end
 
 
@@ -65,7 +66,8 @@ def find_point(text: str, place: int, target: str, words: Sequence[Span], follow
         return len(target)
     if is_behind_word(text, place) and 0 < following <= len(words):
         at = words[following - 1][1]
-        if place < len(text) and is_mark(text[place]):
+        is_at_mark = is_mark(text[place : place + 1] or " ")
+        if is_at_mark or not (is_mark(text[place - 1]) or is_word_alone(text[place - 1])):
             while at > 1 and is_mark(target[at - 1]):
                 at -= 1
         return at
@@ -109,5 +111,6 @@ def find_missing_spaces(text: str, place: Span, target: str, at: int) -> tuple[s
         is_apart and following.isalnum() and not own_following.isalnum()
     )
     before = " " if needs_before and previous and not previous.isspace() else ""
-    after = " " if needs_after and following and not following.isspace() else ""
+    is_closing = following.isspace() or following in _CLOSING
+    after = " " if needs_after and not is_closing else ""
     return before, after
