@@ -15,7 +15,7 @@ import headway
 from headway import __version__
 from headway.cli.main import main
 from headway.errors import HeadwayError
-from headway.ext.protect.placeholder_word_file import load_placeholder_words, save_placeholder_words
+from headway.ext.protect.placeholder_words import load_placeholder_words, save_placeholder_words
 from headway.ext.quality.quality_model import QualityModel
 from headway.files import OtherVersionError
 from headway.text.prepared import PreparedData, write_ids, write_prepared
@@ -54,7 +54,7 @@ STORED = {
     "ext/quality/quality_model.py": Stored(
         "model/quality.json", lambda golden: QualityModel.load(golden / "model"), {"weights": {}}
     ),
-    "ext/protect/placeholder_word_file.py": Stored(
+    "ext/protect/placeholder_words.py": Stored(
         "model/stand_ins.json",
         lambda golden: load_placeholder_words(golden / "model"),
         {"pairs": {"en-de": {"phrase": "a cat"}}},

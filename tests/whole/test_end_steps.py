@@ -13,10 +13,8 @@ from headway.cli.main import dispatch
 from headway.config import ModelConfig, SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.native.shortlist import load_shortlist
-from headway.ext.protect.placeholder_word_file import (
-    learn_placeholder_words,
-    load_placeholder_words,
-)
+from headway.ext.protect.learned_placeholder_words import learn_placeholder_words
+from headway.ext.protect.placeholder_words import load_placeholder_words
 from headway.ext.quality import learned_quality
 from headway.ext.quality.quality_model import QualityModel
 from headway.model import Transformer

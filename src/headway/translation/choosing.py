@@ -48,19 +48,7 @@ def choose(
         ranked = yield from rank_by_backward_model(
             text.strip(), found, forward.tokenizer, backward, search
         )
-    return _put_placed_first(found, ranked, search.n_best)
-
-
-def _put_placed_first(
-    candidates: Sequence[Hypothesis], ranked: list[Hypothesis], n_best: int
-) -> list[Hypothesis]:
-    """Return the best ``n_best`` of a ranking of candidates.
-
-    Where terms of the best candidate were given their places, the others have them in worse places: it stays first.
-    """
-    if candidates and candidates[0].without_terms:
-        ranked = sorted(ranked, key=lambda each: each.tokens != candidates[0].tokens)
-    return ranked[:n_best]
+    return ranked[: search.n_best]
 
 
 def widen_search(search: SearchConfig) -> SearchConfig:

@@ -59,6 +59,11 @@ def search_constrained(
         return is_wanted is None or is_wanted(row)
 
     first = [some if any(each.is_term for each in some) else () for some in required]
+    # The search alone places terms behind a prefix: it may have another translation of a term, which must stay.
+    first = [
+        [replace(each, is_term=False) for each in some] if prefix else some
+        for some, prefix in zip(first, prefixes, strict=True)
+    ]
     found = find(range(len(required)), search.beam, first)
     # Terms that contradict each other leave nothing: then the model translates freely.
     empty = [

@@ -5,6 +5,7 @@ in it; see `headway.extension`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headway.config import SearchConfig
@@ -53,26 +54,6 @@ class Masking:
         """
         return pipeline.split_plain(line, lambda text: pipeline.encode(simplify_breaks(text)))
 
-    def settle(
-        self,
-        forward: "TokenSearch",
-        piece: Piece,
-        found: list[Hypothesis],
-        prefix: Sequence[int],
-        search: SearchConfig,
-    ) -> Job[list[Hypothesis]]:
-        """Return what a search with constraints has found for a piece, with those in better places that have none.
-
-        Args:
-            forward: The model that has searched.
-            piece: The text.
-            found: Its hypotheses, the best first.
-            prefix: The tokens that its translation must start with.
-            search: Search settings.
-        """
-        return found
-        yield  # a job, which asks for nothing here
-
     def link(
         self,
         forward: "TokenSearch",
@@ -92,7 +73,8 @@ class Masking:
             all_of_them: Whether hypotheses get links that nothing but an alignment needs.
         """
         ranks = range(len(found))
-        wanted = [rank for rank in ranks if self.needs_links(piece, found[rank], all_of_them)]
+        needs_links = partial(self.needs_links, forward.tokenizer, piece)
+        wanted = [rank for rank in ranks if needs_links(found[rank], all_of_them)]
         if not wanted:
             return found
         # The links are made where the model reads, so that a server's event loop has no part in it.
@@ -139,7 +121,9 @@ class Masking:
         """Return the text that the model has read, with the name of a target language if it begins so, and its token ids."""
         return piece.language_name + piece.text.strip(), piece.ids
 
-    def needs_links(self, piece: Piece, hypothesis: Hypothesis, all_of_them: bool) -> bool:
+    def needs_links(
+        self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis, all_of_them: bool
+    ) -> bool:
         """Return whether a translation gets links."""
         return all_of_them
 

@@ -60,8 +60,6 @@ def find_translations(
     rows = list_masked_sources(piece, wide)
     requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
     found = choose_masked_source((yield [*requests]))
-    if piece.masked_sources:
-        found = yield from masking.settle(forward, piece, found, prefix, wide)
     if is_chosen:
         found = yield from choose(forward, backward, piece, found, search)
     return found

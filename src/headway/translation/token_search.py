@@ -312,7 +312,7 @@ def search_engine(
 
     Returns:
         For each sentence up to ``n_best`` hypotheses, the best first, or its samples. If the terms of a glossary have
-        no natural place, the best has ``without_terms``.
+        no natural place, the best lacks them.
     """
     if engine.search is not None and automata is None and not search.sample:
         return engine.search(

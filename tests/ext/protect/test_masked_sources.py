@@ -4,7 +4,6 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -16,12 +15,9 @@ from headway.errors import UsageError
 from headway.ext.documents.passages import Passage
 from headway.ext.protect import MaskedSource
 from headway.ext.protect.glossary import Term
-from headway.ext.protect.line_splitting import split_protected
-from headway.ext.protect.marked_text import MarkedText
-from headway.ext.protect.masked_source import NOTHING, PlaceholderWord
-from headway.ext.protect.protected_places import restore_protected
-from headway.ext.protect.rendered_words import link_parts
-from headway.ext.protect.source_masker import SourceMasker
+from headway.ext.protect.masked_source import MarkedText
+from headway.ext.protect.placeholder_words import NOTHING, PlaceholderWord
+from headway.ext.protect.restoring import link_parts, restore
 from headway.text import Tokenizer, WordLinks
 from headway.translation import run, together
 from headway.translation.splitting import is_plain
@@ -72,12 +68,12 @@ def mask(tokenizer: Tokenizer, source: str, *words: PlaceholderWord) -> MaskedSo
     """Return what the model reads for a source, with the given words for its placeholders."""
     marked = MarkedText(source, tokenizer, keep=True, glossary=None)
     assert marked.restore(marked.text) == source
-    masked = SourceMasker(marked, tokenizer).write(marked.parts(marked.text), words)
+    masked = marked.write(marked.parts(marked.text), words)
     assert masked.source == source
     return masked
 
 
-def restore(
+def write(
     tokenizer: Tokenizer,
     source: str,
     links: Sequence[tuple[int, int]],
@@ -86,7 +82,7 @@ def restore(
 ) -> str:
     """Return the translation of a masked source with what the source protects."""
     [tokens] = tokenizer.encode_target([translation])
-    return restore_protected(tokenizer, mask(tokenizer, source, *words), tokens, [*links]).text
+    return restore(tokenizer, mask(tokenizer, source, *words), tokens, [*links]).text
 
 
 @pytest.mark.slow
@@ -240,14 +236,14 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
             "<1>die</1> <0>Katze</0> sieht Haus.",
         ),
     ):
-        assert restore(tokenizer, source, links) == text
-    marks = restore(tokenizer, "the <b>cat</b>.", [(1, 0)], translation="किताबें।")
+        assert write(tokenizer, source, links) == text
+    marks = write(tokenizer, "the <b>cat</b>.", [(1, 0)], translation="किताबें।")
     assert marks == "<b>किताबें</b>।"  # a sign of a vowel is no mark
     both = [(0, 0), (1, 1), (1, 3), (2, 2), (3, 3)]
-    crossed = restore(tokenizer, "the <0>cat</0> <1>sees</1> house.", both)
+    crossed = write(tokenizer, "the <0>cat</0> <1>sees</1> house.", both)
     assert re.sub("<[^>]*>", "", crossed).split() == ["die", "Katze", "sieht", "Haus."]
     assert "".join(re.findall("</?[01]>", crossed)) in ("<0></0><1></1>", "<1></1><0></0>")
-    text = restore(tokenizer, "<b>the</b> <i>cat sees</i> house.", [(0, 0), (1, 1), (0, 2), (2, 3)])
+    text = write(tokenizer, "<b>the</b> <i>cat sees</i> house.", [(0, 0), (1, 1), (0, 2), (2, 3)])
     assert text.index("</b>") <= text.index("<i>") or text.index("</i>") < text.index("</b>")
 
 
@@ -260,7 +256,7 @@ def test_no_tag_comes_into_a_number_with_its_unit() -> None:
         ("<b>50 %</b>, the cat", "50 %, die Katze", [(0, 0), (1, 1), (2, 2)], "<b>50 %</b>, die Katze"),
         ("a cat<x/> sees USD 20.", "USD 20. Katze", [(1, 0), (2, 2)], "USD 20.<x/> Katze"),
     ):  # fmt: skip
-        assert restore(tokenizer, source, links, translation=written) == text
+        assert write(tokenizer, source, links, translation=written) == text
 
 
 def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:
@@ -275,7 +271,7 @@ def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tok
     ):
         assert mask(tokenizer, source).text.strip() == "the cat sees house."
         text = source.replace("the cat sees house", "die Katze sieht Haus")
-        assert restore(tokenizer, source, crossing) == text
+        assert write(tokenizer, source, crossing) == text
 
 
 def test_names_that_are_not_read_keep_their_order_and_their_tags(tokenizer: Tokenizer) -> None:
@@ -287,13 +283,13 @@ def test_names_that_are_not_read_keep_their_order_and_their_tags(tokenizer: Toke
         ("the <b>cat {a}</b> sees house.", "die <b>Katze {a}</b> sieht Haus."),
         ("the cat ({a}, sees) house.", "die Katze sieht {a} Haus."),
     ):
-        assert restore(tokenizer, source, STRAIGHT, NOTHING) == text
+        assert write(tokenizer, source, STRAIGHT, NOTHING) == text
     # A punctuation mark is read at its word.
     read = mask(tokenizer, "the cat sees house {a} ({url}).", NOTHING).text
     assert read == "the cat sees house."
     # Whatever attention says, names stay in their tags.
     for links in ([(0, 3), (1, 2), (2, 1), (3, 0)], [], [(1, 3)], [(2, 0)]):
-        text = restore(tokenizer, "the <b>cat {a}</b> sees house.", links, NOTHING)
+        text = write(tokenizer, "the <b>cat {a}</b> sees house.", links, NOTHING)
         assert re.search("<b>.*{a}.*</b>", text), text
         assert not re.search(r"\w{a}|{a}\w", text), text
 
@@ -306,11 +302,11 @@ def test_no_two_spaces_stand_beside_protected_text(tokenizer: Tokenizer) -> None
     )
     # The translation already has a space before the placeholder word.
     masked = mask(tokenizer, "the cat {a} sees", PlaceholderWord("dog", (tuple(name),)))
-    restored = restore_protected(tokenizer, masked, [*before, space, *name, *after], [])
+    restored = restore(tokenizer, masked, [*before, space, *name, *after], [])
     assert restored.text == "die Katze {a} sieht"
     # So it does at the end, where the name comes with a space.
     masked = mask(tokenizer, "the cat sees {a}", NOTHING)
-    restored = restore_protected(tokenizer, masked, [*before, *after, space], [])
+    restored = restore(tokenizer, masked, [*before, *after, space], [])
     assert restored.text == "die Katze sieht {a}"
 
 
@@ -320,7 +316,7 @@ def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
     assert masked.text == "the\u00a0cat & house… <sees>"
     assert masked.ids == tokenizer.encode_source(["the cat & house… <sees>"])[0]
     [tokens] = tokenizer.encode_target(["die Katze & Haus… <sieht>"])
-    restored = restore_protected(tokenizer, masked, tokens, [(n, n) for n in range(5)])
+    restored = restore(tokenizer, masked, tokens, [(n, n) for n in range(5)])
     assert restored.text == "die Katze &amp; Haus&hellip; <b>&lt;sieht&gt;</b>"
     assert (masked.words, restored.words) == ([0, 0, 1, 2, 3], [0, 1, 2, 3, 4])
 
@@ -401,7 +397,7 @@ def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
     marked = MarkedText(line, tokenizer, keep=True, glossary=glossary)
     marked.to_small_letters("en")
     word = PlaceholderWord("Hund", ((5,),))
-    assert SourceMasker(marked, tokenizer).write(marked.parts(marked.text), [word]).text == expected
+    assert marked.write(marked.parts(marked.text), [word]).text == expected
 
 
 def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
@@ -475,7 +471,7 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(
         marked = MarkedText(f"{{a}} {taken} {{b}}", translator.tokenizer, keep=True, glossary=None)
     assert not marked.marks.keys() & set(taken)
     # More placeholders than free characters: the last ones are read as text.
-    monkeypatch.setattr("headway.ext.protect.marked_text._FREE", range(0xF0000, 0xF0002))
+    monkeypatch.setattr("headway.ext.protect.masked_source._FREE", range(0xF0000, 0xF0002))
     marked = MarkedText("{a} b {c} d {e}", translator.tokenizer, keep=True, glossary=None)
     assert marked.text == "\U000f0000 b \U000f0001 d {e}"
     assert marked.restore(marked.text) == "{a} b {c} d {e}"
@@ -506,12 +502,11 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
     taken = 0
     for split in (True, False):
         lines = translator.pipeline(replace(SEARCH, split_sentences=split))
-        words = partial(lines.masking.placeholder_words, lines)
         for _ in range(600):
             some = pieces[: chooser.choice((6, 18, 60))]
             line = " ".join(chooser.choices(some, k=chooser.randrange(1, 7)))
             stripped = line.strip()
-            expected = [*split_protected(lines, stripped, words)] if stripped else []
+            expected = [*lines.masking.split(lines, stripped)]
             assert run(lines.cut(line)) == expected, line
             taken += is_plain(stripped)
     assert 100 < taken < 1_100

@@ -11,7 +11,7 @@ import torch
 from headway.config import SearchConfig
 from headway.ext.protect.capitals import to_capitals
 from headway.ext.protect.glossary import Glossary, Term
-from headway.ext.protect.line_splitting import find_list_label
+from headway.ext.protect.masking import find_list_label
 from headway.model import Transformer
 from headway.text.words import find_words
 from headway.translation import Hypothesis, Translator

@@ -7,6 +7,7 @@ from headway.text import LETTERS
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(LETTERS)
+_SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
 _SMALL, _LARGE = str.maketrans("Iİ", "ıi"), str.maketrans("iı", "İI")
 
 
@@ -20,6 +21,11 @@ def is_in_capitals(text: str) -> bool:
         return False
     lengths = [sum(map(str.isalpha, word)) for word in _WORD.findall(own)]
     return max(lengths) >= (_LONG if len(lengths) > 1 else _SINGLE)
+
+
+def starts_sentence(before: str) -> bool:
+    """Return whether what follows a text begins a sentence."""
+    return _SENTENCE_START.search(before) is not None
 
 
 def to_small_letters(text: str, language: str, words: str = "") -> str:

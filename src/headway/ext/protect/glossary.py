@@ -1,6 +1,5 @@
 """Glossaries: terms of a source text, and the words that translate them."""
 
-import itertools
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.ext.protect.neighbors import starts_sentence
+from headway.ext.protect.capitals import starts_sentence
 from headway.text import MARK, is_inside_word, turn_marks_to_letters
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
@@ -247,11 +246,6 @@ class Glossary:
     def __len__(self) -> int:
         return len(self.terms)
 
-    @cached_property
-    def most_renderings(self) -> int:
-        """The most renderings of a term."""
-        return max((len(term.renderings) for term in self.terms), default=0)
-
     def count_tries(self, text: str) -> int:
         """Return about how many terms `find` compares with places of a text, each in some microseconds.
 
@@ -259,15 +253,12 @@ class Glossary:
         """
         folded = fold_capitals(text)
         places = map(re.Match.start, _PLACES.finditer(text))
-        return sum(len(numbers) for place in places for numbers in self._find_alike(folded, place))
+        return sum(len(self._find_alike(folded, place)) for place in places)
 
-    def _find_alike(self, folded: str, start: int) -> Iterator[list[int]]:
-        """Yield the numbers of the terms that begin like a folded text does at ``start``, a list for each length of beginning."""
-        for size in self._sizes:
-            numbers = self._by_beginning.get(folded[start : start + size])
-            # At the end of a text a slice may have fewer characters; their terms were found before.
-            if numbers and start + size <= len(folded):
-                yield numbers
+    def _find_alike(self, folded: str, start: int) -> set[int]:
+        """Return the numbers of the terms that begin like a folded text does at ``start``."""
+        found = (self._by_beginning.get(folded[start : start + size], ()) for size in self._sizes)
+        return set().union(*found)
 
     def find(
         self,
@@ -294,8 +285,10 @@ class Glossary:
                 start, end = next(barriers)
             if place < at or place in inside or is_inside_word(text, place):
                 continue
-            numbers = sorted({*itertools.chain(*self._find_alike(folded, place))})
-            matches = (self.terms[number].match(text, in_letters, place) for number in numbers)
+            matches = (
+                self.terms[number].match(text, in_letters, place)
+                for number in sorted(self._find_alike(folded, place))
+            )
             fitting = (m for m in matches if m and m.end <= start and m.end not in inside)
             match = max(fitting, key=attrgetter("end"), default=None)  # the first of equal ones
             if match is not None:

@@ -6,9 +6,10 @@ separated by ``|``, or are in several rows. The flags are ``case`` (the capitals
 a comment. A first row that names both columns (``source, target`` or the languages) is a header.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from headway.errors import HeadwayError, suggest
@@ -54,10 +55,10 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     suffix = path.suffix.lower()
     if suffix not in (".tsv", ".txt", ".csv", ".tbx", ".xml"):
         raise HeadwayError(f"{path}: a glossary must be a .tsv, .csv or .tbx file")
+    _check_size(path)
     if suffix in (".tbx", ".xml"):
-        return _make_glossary(path, _read_tbx(path, _read_bytes(path), languages))
-    lines = _read_lines(path)
-    return _make_glossary(path, _read_table(path, lines, languages, suffix))
+        return _make_glossary(path, _read_tbx(path, languages))
+    return _make_glossary(path, _read_table(path, [*read_lines(path)], languages, suffix))
 
 
 def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) -> Glossary:
@@ -77,26 +78,11 @@ def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) 
     return _make_glossary(Path(name), rows, may_have_regex=False)
 
 
-def _read_bytes(path: Path) -> bytes:
+def _check_size(path: Path) -> None:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        size = path.stat().st_size
     except OSError as error:
         raise HeadwayError(f"{path}: {error.strerror or error}") from None
-    _check_size(path, len(content))
-    return content
-
-
-def _read_lines(path: Path) -> list[str]:
-    lines, size = [], 0
-    for line in read_lines(path):
-        size += len(line) + 1
-        _check_size(path, size)
-        lines.append(line)
-    return lines
-
-
-def _check_size(path: Path, size: int) -> None:
     if size > MAX_BYTES:
         raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
 
@@ -144,7 +130,7 @@ def _read_table(
     # Empty lines are no rows, and the numbers of the others stay.
     lines = ["" if _is_comment(line) else line for line in lines]
     dialect = recognize_dialect(lines, suffix, is_whole=True, may_mix=True)
-    rows = _undamaged(path, read_rows(str(path), lines, dialect))
+    rows = map(partial(_check_row, path), read_rows(str(path), lines, dialect))
     if (first := next(rows, None)) is None:
         return
     named = find_named_columns(first.cells, languages)
@@ -161,12 +147,11 @@ def _read_table(
         yield Row(number, (*(cells[i] for i in named if i < len(cells)), *cells[2:]))
 
 
-def _undamaged(path: Path, rows: Iterator[Row | Damaged]) -> Iterator[Row]:
-    """Yield rows with each cell in one line; raise an error for a damaged row."""
-    for row in rows:
-        if isinstance(row, Damaged):
-            raise HeadwayError(f"{path}:{row.line}: not a row of a table: {row.reason}")
-        yield Row(row.line, tuple(map(one_line, row.cells)))
+def _check_row(path: Path, row: Row | Damaged) -> Row:
+    """Return a row with each cell in one line; raise an error if it is damaged."""
+    if isinstance(row, Damaged):
+        raise HeadwayError(f"{path}:{row.line}: not a row of a table: {row.reason}")
+    return Row(row.line, tuple(map(one_line, row.cells)))
 
 
 def _is_comment(line: str) -> bool:
@@ -175,99 +160,82 @@ def _is_comment(line: str) -> bool:
     return line.startswith("#") and ("\t" not in line or line[1:2].isspace())
 
 
-class _TbxTerm(NamedTuple):
-    """A term of a TBX file, and whether it is not deprecated, superseded or forbidden."""
+def _read_tbx(path: Path, languages: tuple[str, str]) -> Iterator[Row]:
+    """Yield the terms of a TBX file, version 2 or 3, as rows of a table: those in use render each term of the source."""
+    has_terms = False
+    for concept in _parse(path).iter():
+        if concept.tag not in ("termEntry", "conceptEntry"):
+            continue
+        sections = [each for each in concept.iter() if each.tag in ("langSet", "langSec")]
+        sources, targets = (
+            [
+                term
+                for section in _find_language(sections, language)
+                for term in _list_terms(section)
+            ]
+            for language in languages
+        )
+        used = "|".join(text for text, is_used in targets if is_used)
+        for source, _ in sources if used else ():
+            has_terms = True
+            yield Row(int(concept.get("line", 0)), (source, used))
+    if not has_terms:
+        raise LanguageError(
+            f"{path}: no terms in {languages[0] or '?'} and {languages[1] or '?'}; a TBX file names the"
+            " languages in xml:lang"
+        )
 
-    text: str
-    is_used: bool = True
 
+def _parse(path: Path) -> Element:
+    """Return the root of an XML file; each element has its line as an attribute."""
+    parser, builder = expat.ParserCreate(), TreeBuilder()
 
-_UNUSED = ("deprecated", "superseded", "forbidden", "obsolete")
-
-
-def _is_status(name: str, attributes: Mapping[str, str]) -> bool:
-    """Return whether an element of a TBX file says whether a term may be used."""
-    kind = attributes.get("type", "") if name == "termNote" else name.rpartition(":")[2]
-    return kind in ("administrativeStatus", "normativeAuthorization")
-
-
-def _read_tbx(path: Path, content: bytes, languages: tuple[str, str]) -> Iterator[Row]:
-    """Yield the terms of a TBX file, version 2 or 3, as rows of a table."""
-    parser, reader = expat.ParserCreate(), _TbxReader(languages)
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda name, attributes: reader.start(
-        name, attributes, parser.CurrentLineNumber
-    )
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.characters
+    def start(name: str, attributes: dict[str, str]) -> None:
+        builder.start(name, {**attributes, "line": str(parser.CurrentLineNumber)})
 
     def refuse(name: str, *_declaration: object) -> None:
         raise HeadwayError(
             f"{path}:{parser.CurrentLineNumber}: declares the entity '{name[:40]}': write its text instead"
         )
 
-    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler, parser.EndElementHandler = start, builder.end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = builder.data, refuse
     try:
-        parser.Parse(content, True)
+        parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
         raise HeadwayError(f"{path}:{error.lineno}: not well-formed XML: {what}") from None
-    except (ValueError, LookupError) as error:
-        if isinstance(error, HeadwayError):
-            raise
-        raise HeadwayError(f"{path}: its encoding cannot be read: {error}") from None
-    if not reader.rows:
-        raise LanguageError(
-            f"{path}: no terms in {languages[0] or '?'} and {languages[1] or '?'}; a TBX file names the"
-            " languages in xml:lang"
-        )
-    yield from reader.rows
+    except HeadwayError:
+        raise
+    except (OSError, ValueError, LookupError) as error:
+        raise HeadwayError(f"{path}: it or its encoding cannot be read: {error}") from None
+    return builder.close()
 
 
-class _TbxReader:
-    """Collects the terms of each concept: the terms of the target that are in use render each term of the source."""
+def _find_language(sections: Sequence[Element], language: str) -> list[Element]:
+    """Return the sections of a language; ``en`` also finds ``en-GB``, and ``en-GB`` finds ``en`` if there is no other."""
+    found = [
+        (normalize_code(code), section)
+        for section in sections
+        if (code := section.get("xml:lang", "")) and language
+        if find_code(language, [code]) or find_code(code, [language])
+    ]
+    same = [section for code, section in found if code.startswith(normalize_code(language))]
+    return same or [section for _, section in found]
 
-    def __init__(self, languages: tuple[str, str]) -> None:
-        self.languages = languages
-        self.rows: list[Row] = []
-        self._terms: dict[str, list[_TbxTerm]] = {}
-        self._language, self._line = "", 0
-        self._element = ""  # whose text is read; elements in it, such as <hi>, are parts of it
-        self._text: list[str] = []
 
-    def start(self, name: str, attributes: dict[str, str], line: int) -> None:
-        if name in ("termEntry", "conceptEntry"):
-            self._terms, self._line = {}, line
-        elif name in ("langSet", "langSec"):
-            self._language = attributes.get("xml:lang", "")
-        elif name == "term" or _is_status(name, attributes):
-            self._element, self._text = name, []
+def _list_terms(section: Element) -> list[tuple[str, bool]]:
+    """Return the terms of a language, and whether each is not deprecated, superseded or forbidden."""
+    found: list[tuple[str, bool]] = []
+    for element in section.iter("*"):
+        name = element.get("type") if element.tag == "termNote" else element.tag.rpartition(":")[2]
+        is_status = name in ("administrativeStatus", "normativeAuthorization")
+        text = "".join(element.itertext()).strip() if is_status or name == "term" else ""
+        if is_status and found and text.lower().startswith(_UNUSED):
+            found[-1] = found[-1][0], False
+        elif name == "term" and text:
+            found.append((text, True))
+    return found
 
-    def end(self, name: str) -> None:
-        if name in ("termEntry", "conceptEntry"):
-            sources, targets = (self._find(language) for language in self.languages)
-            used = "|".join(term.text for term in targets if term.is_used)
-            if used:
-                self.rows += [Row(self._line, (source.text, used)) for source in sources]
-        elif name == self._element:
-            text, self._element = "".join(self._text).strip(), ""
-            terms = self._terms.setdefault(self._language, [])
-            if name == "term" and text:
-                terms.append(_TbxTerm(text))
-            elif terms and text.lower().startswith(_UNUSED):
-                terms[-1] = terms[-1]._replace(is_used=False)
 
-    def characters(self, text: str) -> None:
-        if self._element:
-            self._text.append(text)
-
-    def _find(self, language: str) -> list[_TbxTerm]:
-        """Return the terms of a language; ``en`` also finds ``en-GB``, and ``en-GB`` finds ``en`` if there is no other."""
-        wanted = normalize_code(language)
-        found = [
-            code
-            for code in self._terms
-            if language and (find_code(language, [code]) or find_code(code, [language]))
-        ]
-        same = [code for code in found if normalize_code(code).startswith(wanted)]
-        return [term for code in same or found for term in self._terms[code]]
+_UNUSED = ("deprecated", "superseded", "forbidden", "obsolete")

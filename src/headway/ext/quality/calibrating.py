@@ -6,7 +6,7 @@ import numpy as np
 
 from headway.cli import LineProgress
 from headway.errors import HeadwayError
-from headway.ext.protect import placeholder_word_file
+from headway.ext.protect import learned_placeholder_words, placeholder_words
 from headway.ext.quality.calibration import examine_lines, fit_quality
 from headway.ext.quality.quality_model import FILE, QualityModel
 from headway.files import OtherVersionError
@@ -40,7 +40,7 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
             f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
             f" give {min(FEW, learned)} lines or more, or delete the file first"
         )
-    known = placeholder_word_file.load_placeholder_words(
+    known = placeholder_words.load_placeholder_words(
         directory
     )  # before anything is written: it may be of a newer version
     found = []
@@ -60,10 +60,10 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
         print(
             f"{directory / FILE}: all pairs of this model share it, and now it is from {pair} alone"
         )
-    words = placeholder_word_file.learn_placeholder_words(sources, references)
-    placeholder_word_file.save_placeholder_words(directory, {**known, pair: words})
+    words = learned_placeholder_words.learn_placeholder_words(sources, references)
+    placeholder_words.save_placeholder_words(directory, {**known, pair: words})
     print(
-        f"{directory / placeholder_word_file.FILE}: {len(words.phrases)} phrases that stand for placeholders"
+        f"{directory / placeholder_words.FILE}: {len(words.phrases)} phrases that stand for placeholders"
         + "".join(f", {phrase.text}" for phrase in words.phrases)
     )
 

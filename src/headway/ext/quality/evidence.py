@@ -127,8 +127,7 @@ def _as_read(
 ) -> TranslationAsRead:
     text, ids = piece.text, piece.ids
     translation = tokenizer.decode(hypothesis.tokens)
-    # Terms without natural places were put there afterwards: what the model wrote lacks them.
-    written = (hypothesis.without_terms or hypothesis).tokens
+    written = hypothesis.tokens
     forced = {*range(min(prefix, len(written) - 1))}
     if piece.masked_sources:
         masked = piece.masked_sources[hypothesis.masked_source]
@@ -140,15 +139,13 @@ def _as_read(
 
 
 def _prescribe_numbers(masked: MaskedSource, translation: str) -> str:
-    """Return what the model has read, with renderings in the places of terms if one of both has digits:
-    a glossary may prescribe a word for a number.
-
-    Of several renderings it is the one that the translation has, or the first.
+    """Return what the model has read, with the renderings that it has written in the places of terms if one of both has
+    digits: a glossary may prescribe a word for a number.
     """
     text = masked.text
     for term in reversed(masked.find("term")):
         (start, end), renderings = term.span, term.renderings
-        rendering = next((each for each in renderings if each in translation), renderings[0])
+        rendering = next((each for each in renderings if each in translation), term.read)
         if any(map(str.isdigit, term.read + rendering)):
             text = text[:start] + rendering + text[end:]
     return text

@@ -89,9 +89,6 @@ class Rater:
             candidates = yield from find_translations(
                 self.masking, self.token_search, None, searched, settings, prefix
             )
-            if candidates and candidates[0].without_terms is not None:
-                # Where the best has terms without natural places, the others have them in worse places.
-                candidates = candidates[:1]
             ratings = yield from self._rate(searched, candidates, search, prefix)
             sound = [
                 (candidate, rating)

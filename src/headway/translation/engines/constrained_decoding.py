@@ -129,7 +129,7 @@ class ConstrainedDecoding:
         self.decoding.keep(sentences)
 
     def compare(self, found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each sentence; the best says if its terms have no natural place.
+        """Return the hypotheses of each sentence, the best without its terms if they have no natural place.
 
         Args:
             found: What the search has found.
@@ -141,8 +141,7 @@ class ConstrainedDecoding:
             if without is None or (n_best and n_best[0].log_probability >= least):
                 compared.append(n_best)
             else:
-                best, *others = n_best or [without]
-                compared.append([best._replace(without_terms=without), *others])
+                compared.append([without, *n_best][: max(1, len(n_best))])
         return compared
 
     def _read(self, tokens: Ids) -> None:

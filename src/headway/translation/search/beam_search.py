@@ -75,9 +75,6 @@ class Hypothesis(NamedTuple):
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
         masked_source: Which masked form of the source it translates; see `headway.ext.protect.masked_source`.
-        without_terms: A translation that lacks terms of a glossary and is so much likelier that the terms have
-            no natural place in this one; None: they have one. It is the same translation if the search has
-            found none with the terms.
         links: Pairs (word of what was read, word of the translation); None: nobody has asked for them.
     """
 
@@ -85,7 +82,6 @@ class Hypothesis(NamedTuple):
     score: float
     log_probability: float
     masked_source: int = 0
-    without_terms: "Hypothesis | None" = None
     links: WordPairs | None = None
 
 
