@@ -287,7 +287,10 @@ class Pipeline:
         """Return the n best translations, each text once: other tokens may spell the same; samples are all kept."""
         if self.search.sample:
             return found
-        return [*{each.text: each for each in reversed(found)}.values()][::-1]
+        kept: dict[str, Translation] = {}
+        for each in found:
+            kept.setdefault(each.text, each)
+        return [*kept.values()]
 
     def _encode_prefix(self, piece: Piece) -> list[int]:
         """Return the tokens of the prefix without what stays before a piece, if it begins with that."""
