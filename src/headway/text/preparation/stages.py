@@ -13,6 +13,7 @@ hands each range to those that clean. It reads the validation and test text befo
 """
 
 import json
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -46,7 +47,6 @@ from headway.text.vocabulary import Draw
 RANGES = "ranges.json"  # the group of each range, when all text is clean
 VALID = "valid.json"  # the sources and targets of the validation text of each group
 CHUNK = 10_000  # pairs tokenized at a time
-Range = list[Pair | Damaged]
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,10 @@ class PreparationStages:
         """The prepared directory, after the last stage."""
         return self._result("assemble") / "data"
 
-    def clean(self, held_out: Digests, text: Range, directory: Path) -> None:
-        """Clean a range."""
-        clean_range(directory, text, self.plan.config, held_out, with_sides=self.plan.holds_out)
+    def clean(self, held_out: Digests, text: bytes, directory: Path) -> None:
+        """Clean a range, which is pickled."""
+        pairs: list[Pair | Damaged] = pickle.loads(text)
+        clean_range(directory, pairs, self.plan.config, held_out, with_sides=self.plan.holds_out)
 
     def select(self, given: list[list[Pair]], _: int, directory: Path) -> None:
         """Decide which pairs are training text, and choose the validation text that is not given."""
@@ -235,13 +236,13 @@ class PreparationStages:
             digests.append(digest_texts(self._in_all_orders([*valid, *tests])))
         return given, np.concatenate(digests)
 
-    def _read_ranges(self, groups: list[int]) -> Iterator[Range]:
+    def _read_ranges(self, groups: list[int]) -> Iterator[bytes]:
         """Yield the training text, range by range, and append the group of each range to a list."""
         config = self.plan.config
         limit = config.max_unreadable if config.drop_unreadable else 0
         for number, group in enumerate(self.plan.groups):
             pairs = self._read(group.train, group, limit)
-            while text := list(islice(pairs, self.plan.range_pairs)):
+            while text := _pickle_some(pairs, self.plan.range_pairs):
                 groups.append(number)
                 yield text
 
@@ -300,6 +301,12 @@ class PreparationStages:
 
     def _result(self, stage: str, number: int = 0) -> Path:
         return find_result(self.directory / stage, number)
+
+
+def _pickle_some(pairs: Iterator[Pair | Damaged], count: int) -> bytes:
+    """Return some pairs, which wait for a worker in less than half of their memory; empty: there are no more."""
+    some = list(islice(pairs, count))
+    return pickle.dumps(some) if some else b""
 
 
 def _encode_pairs(
