@@ -291,7 +291,7 @@ from headway.text import shards
 from headway.text.preparation import plan, stages
 
 os.fsync = lambda descriptor: None
-plan.RANGE = stages.CHUNK = shards.FLUSH = shards.DIGESTED = 200
+plan.RANGE = stages.CHUNK = shards.FLUSH = shards.DIGESTED = 50
 options = "--valid=7 --text.sample-lines=200 --text.vocab-size=1200"
 for folder in sys.argv[1:]:
     files = [f"{folder}/train.{language}" for language in ("en", "de")]
