@@ -167,8 +167,7 @@ class _Code(NamedTuple):
 
 def _read_code(code: str) -> _Code:
     """Return what a code says; of one without a script, that in which its language is mostly written there."""
-    folded = _fold(code)
-    language, *others = shorten_code(_ALIASES.get(folded, folded)).split("-")
+    language, *others = shorten_code(_expand(code)).split("-")
     script = next((part for part in others if len(part) == 4 and part.isalpha()), "")
     country = "-".join(part for part in others if part != script)
     usual = next((name for name, of in _SCRIPTS.items() if language in of), "latn")
@@ -185,16 +184,22 @@ def find_code(wanted: str, codes: Iterable[str]) -> str | None:
     is no ``zh``, which means simplified characters.
     """
     known = {code: _read_code(code) for code in codes}
-    own, is_bare = _read_code(wanted), len(re.split("[-_]", wanted)) == 1
+    own, is_bare = _read_code(wanted), "-" not in _expand(wanted)
     fits: list[Callable[[str, _Code], bool]] = [
         lambda code, _: code == wanted,
         lambda code, _: _fold(code) == _fold(wanted),
         lambda _, read: read == own,
         lambda _, read: read == own._replace(country=""),
         lambda _, read: not own.country and read[:2] == own[:2],
-        lambda _, read: is_bare and not own.country and read.language == own.language,
+        lambda _, read: is_bare and read.language == own.language,
     ]
     return next((code for fit in fits for code, read in known.items() if fit(code, read)), None)
+
+
+def _expand(code: str) -> str:
+    """Return a code in small letters, and the usual one for another name of a language."""
+    folded = _fold(code)
+    return _ALIASES.get(folded, folded)
 
 
 def _fold(code: str) -> str:

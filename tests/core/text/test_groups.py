@@ -221,6 +221,7 @@ def test_a_country_counts_only_where_a_model_has_several_and_a_script_always() -
         ("zh-Hant", ["zh"], None),
         ("ZH-TW", ["zh", "zh_Hant"], "zh_Hant"),
         ("zt", ["zh", "zh-Hant"], "zh-Hant"),
+        ("zt", ["zh"], None),
         ("zh", ["zh-Hant"], "zh-Hant"),
         ("pb", ["pt", "pt-BR"], "pt-BR"),
         ("pt-PT", ["pt-BR"], None),

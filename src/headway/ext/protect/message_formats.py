@@ -78,7 +78,8 @@ _FORMATS = {
 }  # fmt: skip
 
 # Of text whose format nobody names: what hardly stands in other text. "5 %discount" has a percent sign.
-_CONVERSION = rf"(?:{_INDEX}|<\w+>)?(?:[-+#0,]|'[^\w\s]?)*+{_WIDTH}(?:\.{_WIDTH})?(?:{_SIZE})?(?:[diouxXeEfFgGcspn]|<PRI\w+>|@\w+@|@)"
+_GROUPED = r"'(?:(?=[\d.*l]*+[diufFgG](?![^\W\d_]))|[^\w\s](?=\d))"  # %'d and %'.10d, but not %'s
+_CONVERSION = rf"(?:{_INDEX}|<\w+>)?(?:[-+#0,]|{_GROUPED})*+{_WIDTH}(?:\.(?=[\d*]){_WIDTH})?(?:hh?|ll?|[Lqjzt])?(?:[diouxXeEfFgGcspn]|<PRI\w+>|@\w+@|@)"
 LINE_DIRECTIVES = (
     rf"(?<![\d%])%\(\w+\)[-+#0]*+\d*+(?:\.\d++)?[a-zA-Z]{_ENDING}",
     rf"(?<![\w%])%(?!{_CONVERSION}(?:%|\w+%(?:%|{_CONVERSION})))[A-Za-z_]\w*%",
