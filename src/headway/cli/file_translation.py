@@ -149,7 +149,7 @@ def _translate_window(
         lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
     )
     pairs = zip(lines, stream, strict=True)
-    translated = "".join(format_lines(*pair, args, search.n_best, text.line_end) for pair in pairs)
+    translated = "".join(format_lines(*pair, args, search, text.line_end) for pair in pairs)
     mark = "" if number or args.json else text.mark
     (directory / TEXT).write_bytes(_compress(mark + translated, Path(args.output)))
 

@@ -4,6 +4,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from headway.config import SearchConfig
+
 if TYPE_CHECKING:
     from headway.translation import Translation
 
@@ -14,25 +16,27 @@ def format_lines(
     line: str,
     translations: "list[Translation]",
     args: argparse.Namespace,
-    n_best: int,
+    search: SearchConfig,
     line_end: str = "\n",
 ) -> str:
-    """Return the output for an input line: ``n_best`` lines, or one JSON object.
+    """Return the output for an input line: as many lines as translations were asked for, or one JSON object.
 
-    Where there are fewer translations, as of a blank line, blank lines follow, so that a reader of the lines knows to
+    Each text stands there once, though other tokens may spell it too; samples are all kept. Where there are fewer translations, as of a blank line, blank lines follow, so that a reader of the lines knows to
     which input line each belongs.
 
     Args:
         line: The input line.
         translations: Its n best translations.
         args: With the options ``json``, ``scores`` and ``alignment``.
-        n_best: How many were asked for.
+        search: The settings that found them.
         line_end: Of lines that are not JSON.
     """
+    if not search.sample:
+        translations = [*{each.text: each for each in reversed(translations)}.values()][::-1]
     if args.json:
         return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
     rows = ["\t".join(_columns(each, args)) for each in translations]
-    rows += [""] * (n_best - len(rows))
+    rows += [""] * (search.n_best - len(rows))
     return "".join(row + line_end for row in rows)
 
 

@@ -269,28 +269,17 @@ class Pipeline:
         links = None
         if not self.align and all(piece.is_plain for piece in pieces):
             texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
-            joined = join_pieces(
+            return join_pieces(
                 tokenizer, self.languages, pieces, found, texts, links, each_rating or None
             )
-            return self._leave_out_repeated(joined)
         write = partial(self.masking.write, tokenizer, self.languages[1])
         texts = [[write(piece, each) for each in n_best] for piece, n_best in both]
         if self.align:
             align = partial(self.masking.align, tokenizer)
             links = [[align(piece, each) for each in n_best] for piece, n_best in both]
-        joined = join_pieces(
+        return join_pieces(
             tokenizer, self.languages, pieces, found, texts, links, each_rating or None
         )
-        return self._leave_out_repeated(joined)
-
-    def _leave_out_repeated(self, found: list[Translation]) -> list[Translation]:
-        """Return the n best translations, each text once: other tokens may spell the same; samples are all kept."""
-        if self.search.sample:
-            return found
-        kept: dict[str, Translation] = {}
-        for each in found:
-            kept.setdefault(each.text, each)
-        return [*kept.values()]
 
     def _encode_prefix(self, piece: Piece) -> list[int]:
         """Return the tokens of the prefix without what stays before a piece, if it begins with that."""

@@ -230,15 +230,6 @@ def test_a_prefix_starts_the_translation(translator: Translator) -> None:
         assert next(translator.stream(["the cat sees"], SEARCH, prefix=spaced)) == [found]
 
 
-def test_a_list_of_translations_has_each_text_once(translator: Translator) -> None:
-    search = replace(SEARCH, beam=8, n_best=8)
-    found = [
-        [each.text for each in n_best] for n_best in translator.stream(sentences(20, 3), search)
-    ]
-    assert all(len({*texts}) == len(texts) for texts in found)
-    assert sum(map(len, found)) > 100
-
-
 def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Translator) -> None:
     search = replace(SEARCH, sample=True, n_best=3)
     lines = sentences(10, 3)

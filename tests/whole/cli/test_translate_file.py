@@ -114,6 +114,9 @@ def test_plain_output_has_as_many_lines_for_each_line(
     assert len(written) == 3 * len(lines) + 1
     assert written[3:9] == [""] * 3 + ["{a}: {b}", "", ""]
     assert len(set(written[:3])) == len(set(written[9:12])) == 3
+    job.run("--search.n-best", "8", "--search.beam", "8")
+    for texts in zip(*[iter(job.out.read_text().split("\n"))] * 8, strict=False):
+        assert len({*texts} - {""}) == sum(map(bool, texts))
     with job.source.open() as file:
         monkeypatch.setattr("sys.stdin", file)
         dispatch(["translate", str(job.model), *SETTINGS, "--search.n-best", "3"])

@@ -106,5 +106,5 @@ def run(args: argparse.Namespace) -> None:
             lines, search, prefix=args.prefix, align=args.alignment, quality=args.quality
         )
         for line, translations in zip(lines, stream, strict=True):
-            sys.stdout.write(format_lines(line, translations, args, search.n_best))
+            sys.stdout.write(format_lines(line, translations, args, search))
         sys.stdout.flush()
