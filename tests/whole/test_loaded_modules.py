@@ -14,7 +14,7 @@ CODE = """
 import os, sys, threading
 import torch
 before = set(sys.modules)
-from headway import Translator
+from headway import SearchConfig, Translator
 from headway.cli.translated_lines import format_lines
 from argparse import Namespace
 
@@ -31,10 +31,11 @@ def see(frame, event, argument):
         crossed.add(frame.f_code.co_filename)
 
 options = Namespace(json=False, scores=False, alignment=False)
+search = SearchConfig()
 threading.setprofile(see)
 sys.setprofile(see)
 [translations] = translator.stream(["the dog sees a cat"])
-format_lines("the dog sees a cat", translations, options, SearchConfig())
+format_lines("the dog sees a cat", translations, options, search)
 sys.setprofile(None)
 print(len(core), len(modules) - len(fronts), len(crossed))
 print(*sorted(crossed))

@@ -21,8 +21,9 @@ def format_lines(
 ) -> str:
     """Return the output for an input line: as many lines as translations were asked for, or one JSON object.
 
-    Each text stands there once, though other tokens may spell it too; samples are all kept. Where there are fewer translations, as of a blank line, blank lines follow, so that a reader of the lines knows to
-    which input line each belongs.
+    Each text stands there once, though other tokens may spell it, too; samples are all kept. Where there are fewer
+    translations, as of a blank line, blank lines follow, so that a reader of the lines knows to which input line each
+    belongs.
 
     Args:
         line: The input line.
@@ -32,7 +33,8 @@ def format_lines(
         line_end: Of lines that are not JSON.
     """
     if not search.sample:
-        translations = [*{each.text: each for each in reversed(translations)}.values()][::-1]
+        first = {each.text: number for number, each in reversed([*enumerate(translations)])}
+        translations = [translations[number] for number in sorted(first.values())]
     if args.json:
         return f"{json.dumps(_object(line, translations), ensure_ascii=False)}\n"
     rows = ["\t".join(_columns(each, args)) for each in translations]
