@@ -1,27 +1,34 @@
 """How well the quality of translations ranks them, and what translating broken ones again gains.
 
-python tests/outside/quality.py MODEL SOURCE REFERENCE [--numbers]
+python tests/outside/quality.py MODEL SOURCE REFERENCE [--numbers] [--damage]
 
 MODEL has a quality.json, made with other text. Spearman's correlation and the area under the curve for the worst
 tenth are by chrF2 of each sentence. With --numbers only those lines are taken in which both texts have the
-numbers two to nine as words (English and German), and random numbers take their places.
+numbers two to nine as words (English and German), and random numbers take their places. With --damage the references,
+with placeholders or names in them, are rated as if a search had found them, and so are the same with these damaged.
 """
 
 import argparse
 import random
 import re
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from headway import Translator
 from headway.evaluation.metrics import chrf_by_line
 from headway.ext.protect.numbers import compare_numbers
 from headway.ext.quality.quality_model import rank_correlation
 from headway.translation.translation import Translation
+from support.damaged_translations import damage_names, damage_placeholders
+from support.extended_pieces import rate_text
 
+CASES = 400  # of damaged translations
 WORDS = (
     ["two", "three", "four", "five", "six", "seven", "eight", "nine"],
     ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"],
@@ -56,12 +63,30 @@ def report(name: str, quality: NDArray[np.float64], scores: NDArray[np.float64])
     print(f"{name}: Spearman {rank_correlation(quality, scores):.3f}, area {area:.3f}")
 
 
+def report_damage(translator: Translator, pairs: list[tuple[str, str]]) -> None:
+    """Print how many damaged translations, and how many good ones, are flagged and rated below 0.5."""
+    for damage, flag in ((damage_placeholders, "placeholders"), (damage_names, "names")):
+        cases = [*damage(pairs, CASES, 5)]
+        for name, texts in (
+            ("good", [case.good for case in cases]),
+            ("damaged", [case.damaged for case in cases]),
+        ):
+            rated = [
+                rate_text(translator, case.source, text, keep=False)
+                for case, text in zip(cases, texts, strict=True)
+            ]
+            below = sum(each.quality < 0.5 for each in rated)
+            flagged = sum(flag in each.defects for each in rated)
+            print(f"{flag}, {name}: of {CASES} {below} below 0.5, {flagged} flagged")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("source", type=Path)
     parser.add_argument("reference", type=Path)
     parser.add_argument("--numbers", action="store_true")
+    parser.add_argument("--damage", action="store_true")
     args = parser.parse_args()
     pairs = list(
         zip(
@@ -73,6 +98,9 @@ def main() -> None:
         pairs = [p for pair in pairs if (p := put_numbers(pair[0], pair[1], chooser)) is not None]
     sources, references = ([*side] for side in zip(*pairs, strict=True))
     translator = Translator.load(args.model)
+    if args.damage:
+        report_damage(translator, pairs)
+        return
     translator.translate(sources[:1])
     found: list[list[Translation]] = []
     for is_rated in (False, True):
@@ -88,7 +116,7 @@ def main() -> None:
     order = np.argsort(quality)
     for part in np.array_split(order, 5):
         print(f"  quality {quality[part].mean():.3f}: chrF2 {after[part].mean():.1f}")
-    for defect in ("loop", "numbers", "untranslated"):
+    for defect in ("loop", "numbers", "untranslated", "length", "placeholders", "names"):
         chosen = [i for i, t in enumerate(rated) if defect in t.repaired]
         left = sum(defect in t.defects for t in rated)
         gain = (after - before)[chosen]

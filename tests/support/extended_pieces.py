@@ -1,16 +1,17 @@
 """Pieces and texts of extensions one by one: divided, rated, and with what must stay."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from headway import SearchConfig, Translator
 from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
 from headway.ext.protect.masking import ProtectedTextMasking
-from headway.ext.quality import evidence
-from headway.ext.quality.evidence import Evidence
-from headway.ext.quality.rating import RatedHypotheses
+from headway.ext.quality.quality_model import Evidence
+from headway.ext.quality.quality_model import examine as request_evidence
+from headway.ext.quality.rating import RatedPiece
 from headway.translation.pipeline import find_translations
-from headway.translation.requests import run, together
+from headway.translation.requests import Job, Read, run, together
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
@@ -35,33 +36,38 @@ def rate(
     found: Sequence[Hypothesis],
     search: SearchConfig | None = None,
     prefix: Sequence[int] = (),
-) -> RatedHypotheses:
+) -> tuple[list[Hypothesis], list[RatedPiece]]:
     """Rate the translations of a piece."""
     pipeline = translator.pipeline(search, quality=True)
     assert pipeline.rater is not None
     rated: Any = run(pipeline.rater.rate(piece, [*found], pipeline.search, prefix))
-    return RatedHypotheses(*rated)
+    return rated
+
+
+def rate_text(translator: Translator, source: str, target: str, *, keep: bool = True) -> RatedPiece:
+    """Rate a text as a translation that a search has found."""
+    # Samples are not replaced, but cannot follow a glossary.
+    default, is_sample = translator.default_search, translator.glossary is None
+    search = replace(default, keep=keep, split_sentences=False, sample=is_sample)
+    [piece] = run(translator.pipeline(search).cut(source))
+    [tokens] = translator.tokenizer.encode_target([target])
+    _, [rating] = rate(translator, piece, [Hypothesis(tokens, 0.0, 0.0)], search)
+    return rating
 
 
 def examine(
-    translator: Translator,
-    piece: Piece,
-    found: Sequence[Hypothesis],
-    search: SearchConfig,
-    prefix: Sequence[int] = (),
-) -> list[Evidence]:
-    """Measure the features of a piece's translations."""
-    return run(evidence.examine(translator.token_search, piece, found, search, prefix))
+    translator: Translator, piece: Piece, hypothesis: Hypothesis, search: SearchConfig
+) -> Evidence:
+    """Return the evidence on a translation of a piece."""
+    request = request_evidence(
+        translator._masking, translator.token_search, piece, hypothesis, search
+    )
+    [found] = run(_ask(request))
+    return found
 
 
-def examine_together(
-    translator: Translator,
-    pairs: Sequence[tuple[Piece, Sequence[Hypothesis]]],
-    search: SearchConfig,
-) -> list[list[Evidence]]:
-    """Measure the features of the translations of several pieces in common batches."""
-    model = translator.token_search
-    return run(together(evidence.examine(model, *pair, search) for pair in pairs))
+def _ask(request: Read) -> Job[list[Any]]:
+    return (yield [request])
 
 
 def choose(

@@ -63,7 +63,7 @@ class Masking:
         *,
         all_of_them: bool = False,
     ) -> Job[list[Hypothesis]]:
-        """Link the words of a piece to those of its translations.
+        """Link the words of a piece to those of its translations that have no links yet.
 
         Args:
             forward: The model that has searched.
@@ -72,9 +72,12 @@ class Masking:
             search: Gives the precision and the size of a batch.
             all_of_them: Whether hypotheses get links that nothing but an alignment needs.
         """
-        ranks = range(len(found))
         needs_links = partial(self.needs_links, forward.tokenizer, piece)
-        wanted = [rank for rank in ranks if needs_links(found[rank], all_of_them)]
+        wanted = [
+            rank
+            for rank, each in enumerate(found)
+            if each.links is None and needs_links(each, all_of_them)
+        ]
         if not wanted:
             return found
         # The links are made where the model reads, so that a server's event loop has no part in it.

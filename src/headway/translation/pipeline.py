@@ -1,7 +1,7 @@
 """How a line is translated: it is cut into pieces, each is searched for, rated and linked, and they are joined again."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple, Protocol
@@ -197,7 +197,24 @@ class Pipeline:
             self.find(piece, [] if number else self._encode_prefix(piece))
             for number, piece in enumerate(pieces)
         )
-        return (yield from call(partial(self.join, pieces, found), len(line)))
+        joined = yield from call(partial(self.join, pieces, found), len(line))
+        if self.rater is None or self.glossary is None:
+            return joined
+        return (yield from self._rate_without_terms(line, pieces, joined))
+
+    def _rate_without_terms(
+        self, line: str, pieces: Sequence[Piece], found: list[Translation]
+    ) -> Job[list[Translation]]:
+        """Give translations with terms the quality of those without them: the model has not chosen the terms."""
+        plain = replace(self, glossary=None, align=False)
+        if (yield from plain.cut(line)) == pieces:
+            return found
+        [best, *_] = yield from plain._translate(line)
+        highest = best.quality or 0.0
+        return [
+            replace(each, quality=min(highest, each.quality or 0.0) if each.defects else highest)
+            for each in found
+        ]
 
     def cut(self, line: str) -> Job[list[Piece]]:
         """Cut a line into pieces that the model can take, with their source token ids.

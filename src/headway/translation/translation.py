@@ -43,7 +43,7 @@ class Translation:
             `headway.text.words.find_words`, counted from 0. None if no alignment was asked for.
         quality: From 0 to 1: the chrF2 against a reference that such a translation probably has, divided by
             100. None if no quality was asked for.
-        defects: What looks broken in the translation: loop, numbers, untranslated.
+        defects: What looks broken in the translation: loop, numbers, untranslated, length, placeholders, names.
         repaired: What looked broken in the first translation, which this one replaces.
     """
 

@@ -8,7 +8,7 @@ import pytest
 from headway.config import SearchConfig
 from headway.ext.documents.document_translation import translate_document
 from headway.ext.documents.opening import open_document
-from headway.ext.quality.calibration import examine_lines
+from headway.ext.quality.learned_quality import examine_lines
 from headway.translation import Translator
 from headway.translation.pipeline import Pipeline
 from headway.translation.requests import Job

@@ -7,8 +7,7 @@ import pytest
 
 from headway import translate_file
 from headway.errors import HeadwayError
-from headway.ext.quality.evidence import FEATURES
-from headway.ext.quality.quality_model import QualityModel
+from headway.ext.quality.quality_model import FEATURES, QualityModel
 from headway.ext.server.models import Models, load_models
 from support.extended_pieces import translate_texts
 from support.server import ask, ask_about, client_of, fetch, send_document, send_file, wait_for

@@ -1,19 +1,15 @@
 """``headway evaluate --calibrate``: what a model learns from a text besides its weights."""
 
-from pathlib import Path
-
 import numpy as np
 
 from headway.cli import LineProgress
 from headway.errors import HeadwayError
 from headway.ext.protect import learned_placeholder_words, placeholder_words
-from headway.ext.quality.calibration import examine_lines, fit_quality
+from headway.ext.quality.learned_quality import BATCH, examine_lines
 from headway.ext.quality.quality_model import FILE, QualityModel
-from headway.files import OtherVersionError
 from headway.text import name_pair
 from headway.translation import Translator
 
-CALIBRATED = 64  # lines at once
 FEW = 200  # lines; fewer may not replace what a model has learned from more
 
 
@@ -30,53 +26,36 @@ def calibrate(_: bool, translator: Translator, sources: list[str], references: l
     """
     directory = translator.directory
     assert directory is not None, "the translator was read from a directory"
+    file, words_file = directory / FILE, directory / placeholder_words.FILE
     if len(translator.models) > 1:
         raise HeadwayError(
             "--calibrate needs one MODEL: an ensemble takes what its first model has"
         )
-    learned = count_learned(directory)
+    learned = QualityModel.load(directory).sentences if file.is_file() else 0
     if len(sources) < min(FEW, learned):
         raise HeadwayError(
-            f"{directory / FILE}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
+            f"{file}: was learned from {learned:,} sentences, and this text has {len(sources):,} lines:"
             f" give {min(FEW, learned)} lines or more, or delete the file first"
         )
-    known = placeholder_words.load_placeholder_words(
-        directory
-    )  # before anything is written: it may be of a newer version
-    found = []
+    # Before anything is written: it may be of a newer version.
+    known = placeholder_words.load_placeholder_words(directory)
+    rows = []
     with LineProgress(len(sources), 0) as progress:
-        for start in range(0, len(sources), CALIBRATED):
-            batch = sources[start : start + CALIBRATED]
-            found.append(examine_lines(translator, batch, references[start : start + CALIBRATED]))
-            progress.update(start + len(batch), sum(len(line.split()) for line in batch))
-    model = fit_quality(np.concatenate(found))
+        for start in range(0, len(sources), BATCH):
+            batch = slice(start, start + BATCH)
+            rows.append(examine_lines(translator, sources[batch], references[batch]))
+            progress.update(start + len(rows[-1]), sum(len(s.split()) for s in sources[batch]))
+    model = QualityModel.fit(np.concatenate(rows))
     model.save(directory)
-    print(
-        f"{directory / FILE}: from {model.sentences:,} sentences;"
-        f" Spearman with chrF2 by sentence {model.spearman:.3f}"
-    )
     pair = name_pair(translator.languages)
-    if len(translator.pairs) > 1:
-        print(
-            f"{directory / FILE}: all pairs of this model share it, and now it is from {pair} alone"
-        )
+    shared = f"; all pairs of this model share it, and it is from {pair} alone"
+    print(
+        f"{file}: from {model.sentences:,} sentences; Spearman with chrF2 by sentence {model.spearman:.3f}"
+        + (shared if len(translator.pairs) > 1 else "")
+    )
     words = learned_placeholder_words.learn_placeholder_words(sources, references)
     placeholder_words.save_placeholder_words(directory, {**known, pair: words})
     print(
-        f"{directory / placeholder_words.FILE}: {len(words.phrases)} phrases that stand for placeholders"
+        f"{words_file}: {len(words.phrases)} phrases that stand for placeholders"
         + "".join(f", {phrase.text}" for phrase in words.phrases)
     )
-
-
-def count_learned(directory: Path) -> int:
-    """Return how many sentences the calibration of a model was learned from; 0: there is none, or it is damaged.
-
-    Raises:
-        OtherVersionError: If another Headway wrote it.
-    """
-    try:
-        return QualityModel.load(directory).sentences
-    except OtherVersionError:
-        raise
-    except HeadwayError:
-        return 0

@@ -14,35 +14,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway import __version__
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.quality.defects import Defect
-from headway.ext.quality.evidence import FEATURES, Features
 from headway.files import check_writer, read_small_file, replace_text
+from headway.translation import GivenTarget, Hypothesis, Masking, Piece, Read, TokenSearch
 
 FILE = "quality.json"
-FORMAT = 1
+FORMAT = 2
 MAX_BYTES = 1 << 16
-LARGEST = 1e6  # of a weight
-RIDGE = 1.0  # weight of the prior, in sentences: all weights are 0
-ROUNDS = 500  # of coordinate descent
+LARGEST = 1e6  # of the numbers in the file
+# Each is higher for a better translation.
+FEATURES = {
+    "probability": "mean probability of the target tokens",
+    "length": "how far the ratio of target to source tokens is from 1: -|ln(T / S)|",
+}
+# Format 1 has weights of six more features; these are their usual values.
+USUAL = {
+    "weakest": -2.4,
+    "coverage": 0.7,
+    "focus": 0.4,
+    "distinct": 1,
+    "translated": 1,
+    "numbers": 1,
+}
+RIDGE = 0.01  # weight of the prior: all weights are 0
+ROUNDS = 500  # of the fit
 STEEPEST = 0.25  # the largest slope of the sigmoid
-FOLDS = 5  # of cross-validation
 
-Vector = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 
-class RatedPiece(NamedTuple):
-    """How good the translation of a piece is.
+class Evidence(NamedTuple):
+    """What a model shows about a translation.
 
     Attributes:
-        quality: From 0 to 1.
-        defects: What looks broken in it.
-        repaired: What looked broken in the first translation, which this one replaces.
+        features: A number for each name in `FEATURES`.
+        weakest: Natural log-probability of the least likely token.
     """
 
-    quality: float
-    defects: tuple[Defect, ...] = ()
-    repaired: tuple[Defect, ...] = ()
+    features: Numbers
+    weakest: float
+
+
+def examine(
+    masking: Masking,
+    token_search: TokenSearch,
+    piece: Piece,
+    hypothesis: Hypothesis,
+    search: SearchConfig,
+) -> Read:
+    """Return the request for the evidence on a translation. With native code it depends on no other one, bit by bit.
+
+    Args:
+        masking: What has masked the piece.
+        token_search: Of the model.
+        piece: The text.
+        hypothesis: Its translation.
+        search: Gives the precision.
+    """
+    _, source = masking.read_by_model(piece, hypothesis)
+    target = hypothesis.tokens
+
+    def measure(given: GivenTarget) -> Evidence:
+        distance = abs(np.log(len(target) / len(source)))
+        features = np.array([np.exp(given.log_p).mean(), -distance])
+        return Evidence(features, float(given.log_p.min()))
+
+    return Read(token_search, search, source, target, measure)
 
 
 @dataclass(frozen=True)
@@ -53,7 +91,7 @@ class QualityModel:
         bias: Added to the weighted features.
         weights: For each name in `FEATURES`, 0 or more.
         sentences: How many it was fitted to.
-        spearman: Rank correlation with chrF2 by sentence, by cross-validation on these sentences.
+        spearman: Rank correlation with chrF2 by sentence, on these sentences.
     """
 
     bias: float
@@ -61,37 +99,27 @@ class QualityModel:
     sentences: int = 0
     spearman: float = 0.0
 
-    def rate(self, features: Features) -> float:
+    def rate(self, features: Numbers) -> float:
         """Return the quality of a translation with these features, from 0 to 1."""
-        total = self.bias + float(features @ np.array([self.weights[name] for name in FEATURES]))
-        return float(_sigmoid(np.array(total)))
+        weights = [self.weights[name] for name in FEATURES]
+        return float(_sigmoid(self.bias + features @ weights))
 
     @classmethod
-    def fit(cls, features: NDArray[np.float64], scores: Vector) -> "QualityModel":
-        """Return the model whose quality is nearest to the scores of translations.
+    def fit(cls, rows: Numbers) -> "QualityModel":
+        """Return the model whose quality is nearest to the scores of translations: a logistic regression.
 
         Args:
-            features: [sentences, features].
-            scores: From 0 to 1.
+            rows: [sentences, 1 + features]: the score from 0 to 1, and the features; a row with NaN does not count.
 
         Raises:
-            HeadwayError: If there are no sentences.
+            HeadwayError: If no row counts.
         """
+        scores, features = np.split(rows[~np.isnan(rows).any(1)], [1], axis=1)
         if not len(scores):
             raise HeadwayError("no sentences to learn the quality of translations from")
-        bias, weights = _fit(features, scores)
-        predicted = np.empty(len(scores))
-        folds = np.arange(len(scores)) % FOLDS
-        for fold in range(min(FOLDS, len(scores))):
-            rest = folds != fold if len(scores) > 1 else folds == fold
-            fold_bias, fold_weights = _fit(features[rest], scores[rest])
-            predicted[folds == fold] = fold_bias + features[folds == fold] @ fold_weights
-        return cls(
-            bias,
-            dict(zip(FEATURES, weights.tolist(), strict=True)),
-            len(scores),
-            rank_correlation(predicted, scores),
-        )
+        bias, *weights = _fit(features, scores[:, 0]).tolist()
+        spearman = rank_correlation(features @ weights, scores[:, 0])
+        return cls(bias, dict(zip(FEATURES, weights, strict=True)), len(scores), spearman)
 
     def save(self, directory: Path) -> None:
         """Write ``quality.json``."""
@@ -122,68 +150,49 @@ class QualityModel:
     @classmethod
     def _parse(cls, values: dict[str, Any]) -> "QualityModel":
         weights = values.get("weights")
-        if not isinstance(weights, dict) or weights.keys() != FEATURES.keys():
+        if not isinstance(weights, dict) or not weights.keys() >= FEATURES.keys():
             raise ValueError(f"weights must have the names {', '.join(FEATURES)}")
-        for name, weight in weights.items():
-            if not _is_number(weight) or not 0 <= weight <= LARGEST:
-                raise ValueError(f"the weight of {name} must be from 0 to {LARGEST:g}")
-        if not _is_number(values.get("bias")) or abs(values["bias"]) > LARGEST * len(FEATURES):
-            raise ValueError("bias must be a number")
-        numbers = [values.get(name, 0) for name in ("sentences", "spearman")]
-        if not all(map(_is_number, numbers)):
-            raise ValueError("sentences and spearman must be numbers")
-        return cls(values["bias"], weights, *numbers)
+        bias, *counts = (values.get(name, 0) for name in ("bias", "sentences", "spearman"))
+        if (
+            not all(map(_is_number, (bias, *counts, *weights.values())))
+            or min(weights.values()) < 0
+        ):
+            raise ValueError("bias, sentences and spearman must be numbers, and weights from 0 on")
+        bias += sum(usual * weights.get(name, 0) for name, usual in USUAL.items())
+        return cls(bias, {name: weights[name] for name in FEATURES}, *counts)
 
 
-def rank_correlation(a: Vector, b: Vector) -> float:
-    """Return Spearman's rank correlation; 0 if all of one side are equal."""
-    first, second = _ranks(a), _ranks(b)
-    if first.std() == 0 or second.std() == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
-
-
-def _ranks(values: Vector) -> Vector:
-    """Return the rank of each value from 1 on; equal values share the mean of their ranks."""
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    means: Vector = (ends - (counts - 1) / 2)[places]
-    return means
-
-
-def _fit(features: NDArray[np.float64], scores: Vector) -> tuple[float, Vector]:
+def _fit(features: Numbers, scores: Numbers) -> Numbers:
     """Return the bias and the weights of a logistic regression without negative weights.
 
-    Each round takes a step along one feature after the other, as long as it is where the sigmoid is steepest, so that
-    none goes too far: steps of Newton's method do where nearly all scores are 1.
+    Each step is one of Newton's method where the sigmoid is steepest, so that none goes too far: others do where nearly all
+    scores are 1.
     """
-    mean, spread = features.mean(0), features.std(0)
-    spread = np.where(spread > 1e-9, spread, np.inf)  # a constant feature gets weight 0
-    standard = (features - mean) / spread
-    center = scores.mean().clip(0.01, 0.99)
-    bias, weights = float(np.log(center / (1 - center))), np.zeros(len(mean))
+    columns = np.column_stack([np.ones(len(scores)), features])
+    curve = STEEPEST * columns.T @ columns + RIDGE * np.eye(columns.shape[1])
+    found = np.zeros(columns.shape[1])
     for _ in range(ROUNDS):
-        before = bias, *weights
-        for column in range(len(weights)):
-            predicted = _sigmoid(bias + standard @ weights)
-            slope = standard[:, column] @ (predicted - scores) + RIDGE * weights[column]
-            curve = STEEPEST * (standard[:, column] ** 2).sum() + RIDGE
-            weights[column] = max(0.0, weights[column] - slope / curve)
-        predicted = _sigmoid(bias + standard @ weights)
-        slope = (predicted - scores).sum()
-        bias = float(np.clip(bias - slope / (STEEPEST * len(scores)), -10, 10))
-        if (bias, *weights) == before:  # later rounds would change nothing either
-            break
-    weights = weights / spread
-    return bias - float(mean @ weights), weights
+        slope = columns.T @ (_sigmoid(columns @ found) - scores) + RIDGE * found
+        found = found - np.linalg.solve(curve, slope)
+    is_better = found[1:] >= 0
+    return found if is_better.all() else _fit(features * is_better, scores)
 
 
-def _sigmoid(x: Vector) -> Vector:
-    return 1 / (1 + np.exp(-x.clip(-500, 500)))
+def rank_correlation(a: Numbers, b: Numbers) -> float:
+    """Return Spearman's rank correlation; 0 if all of one side are equal. Equal values share the mean of their ranks."""
+    ranks = [
+        np.searchsorted(np.sort(x), x, "left") + np.searchsorted(np.sort(x), x, "right")
+        for x in (a, b)
+    ]
+    return float(np.corrcoef(ranks)[0, 1]) if all(map(np.ptp, ranks)) else 0.0
+
+
+def _sigmoid(x: Numbers) -> Numbers:
+    return 1 / (1 + np.exp(-x.clip(-30, 30)))  # less than 1, so that a defect gives less than 0.5
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+    return isinstance(value, int | float) and value is not True and abs(value) <= LARGEST
 
 
 def list_facts(directory: Path) -> dict[str, object]:

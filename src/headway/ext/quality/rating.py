@@ -1,16 +1,18 @@
 """How good the translations of pieces are, and better ones for those that look broken."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.ext.quality.defects import find_defects, keeps_words
-from headway.ext.quality.evidence import Evidence, examine
-from headway.ext.quality.other_searches import list_ways
-from headway.ext.quality.quality_model import QualityModel, RatedPiece
+from headway.ext.protect import MaskedSource, spell_numbers
+from headway.ext.quality.defects import Defect, find_defects, find_lost_names, keeps_words
+from headway.ext.quality.quality_model import Evidence, QualityModel, examine
+from headway.text import Tokenizer
 from headway.translation import (
     LONG,
+    Constraint,
     Hypothesis,
     Job,
     Masking,
@@ -18,42 +20,51 @@ from headway.translation import (
     TokenSearch,
     call,
     find_translations,
+    spell_words,
 )
 
+load = QualityModel.load  # see `headway.extension.Extension.quality`
 DEFECT = 0.5  # factor of the quality for each defect, which a validation text seldom has
+RARE = 2.0  # letters of a subword, on average: the training text hardly had the word
+UNLIKELY = -4.0  # natural log-probability of a token that a search hardly ever chooses
+IN_ONE_WORD = {"numbers", "names"}  # the other words of such a translation may be right
+HIDDEN = "X"  # no word of small letters, no name, and no number
+CANDIDATES = 8  # of each other search
+EPSILON = 0.02  # samples have no token that is less likely
 
 
-def load(directory: Path) -> QualityModel:
-    """Return the quality model of a model's directory; see `headway.extension.Extension.quality`."""
-    return QualityModel.load(directory)
+class RatedPiece(NamedTuple):
+    """How good the translation of a piece is.
+
+    Attributes:
+        quality: From 0 to 1.
+        defects: What looks broken in it.
+        repaired: What looked broken in the first translation, which this one replaces.
+    """
+
+    quality: float
+    defects: tuple[Defect, ...] = ()
+    repaired: tuple[Defect, ...] = ()
 
 
-class RatedHypotheses(NamedTuple):
-    """The n best translations of a piece and the rating of each."""
-
-    hypotheses: list[Hypothesis]
-    ratings: list[RatedPiece]
+Rated = tuple[Hypothesis, RatedPiece]
 
 
+@dataclass(frozen=True)
 class Rater:
     """Rates the translations of pieces.
 
-    Args:
+    Attributes:
         model: Computes the quality.
         masking: What has masked the pieces.
         token_search: Has the models, and finds other translations.
         languages: Codes of source and target.
     """
 
-    def __init__(
-        self,
-        model: QualityModel,
-        masking: Masking,
-        token_search: TokenSearch,
-        languages: tuple[str, str],
-    ) -> None:
-        self.model, self.masking = model, masking
-        self.token_search, self.languages = token_search, languages
+    model: QualityModel
+    masking: Masking
+    token_search: TokenSearch
+    languages: tuple[str, str]
 
     def rate(
         self,
@@ -61,10 +72,10 @@ class Rater:
         found: list[Hypothesis],
         search: SearchConfig,
         prefix: Sequence[int] = (),
-    ) -> Job[RatedHypotheses]:
+    ) -> Job[tuple[list[Hypothesis], list[RatedPiece]]]:
         """Rate the translations of a piece; if the best one looks broken, search for one that does not.
 
-        Samples are never replaced.
+        It has no defect, and loses no words if only numbers or names were wrong. Samples are never replaced.
 
         Args:
             piece: The text.
@@ -72,52 +83,99 @@ class Rater:
             search: The settings that found them.
             prefix: The token ids that its translations start with.
         """
-        ratings = yield from self._rate(piece, found, search, prefix)
-        rated = RatedHypotheses(found, ratings)
-        if not search.sample and ratings and ratings[0].defects:
-            return (yield from self._repair(piece, rated, search, prefix))
-        return rated
-
-    def _repair(
-        self, piece: Piece, found: RatedHypotheses, search: SearchConfig, prefix: Sequence[int]
-    ) -> Job[RatedHypotheses]:
-        """Put the best translation first that has no defect, and loses no words if only numbers were wrong."""
-        broken = found.ratings[0].defects
+        rated = yield from self._rate(piece, found, search)
+        broken = rated[0][1].defects if rated and not search.sample else ()
+        is_free = not {*broken} <= IN_ONE_WORD
         decode = self.token_search.tokenizer.decode
-        first = decode(found.hypotheses[0].tokens)
-        for searched, settings in list_ways(self.token_search.tokenizer, piece, broken, search):
+        for searched, settings in self._list_ways(piece, broken, search):
             candidates = yield from find_translations(
                 self.masking, self.token_search, None, searched, settings, prefix
             )
-            ratings = yield from self._rate(searched, candidates, search, prefix)
+            others = yield from self._rate(piece, candidates, search)
             sound = [
-                (candidate, rating)
-                for candidate, rating in zip(candidates, ratings, strict=True)
+                (each, rating)
+                for each, rating in others
                 if not rating.defects
-                and (broken != ("numbers",) or keeps_words(first, decode(candidate.tokens)))
+                and (is_free or keeps_words(decode(found[0].tokens), decode(each.tokens)))
             ]
             if sound:
                 best, rating = max(sound, key=lambda pair: pair[1].quality)
-                others = [
-                    pair for pair in zip(*found, strict=True) if pair[0].tokens != best.tokens
-                ]
-                pairs = [(best, rating._replace(repaired=broken)), *others][: len(found.ratings)]
-                return RatedHypotheses([h for h, _ in pairs], [r for _, r in pairs])
-        return found
+                kept = [pair for pair in rated if pair[0].tokens != best.tokens]
+                rated = [(best, rating._replace(repaired=broken)), *kept][: len(rated)]
+                break
+        return [hypothesis for hypothesis, _ in rated], [rating for _, rating in rated]
+
+    def _list_ways(
+        self, piece: Piece, broken: Sequence[Defect], search: SearchConfig
+    ) -> Iterator[tuple[Piece, SearchConfig]]:
+        """Yield the pieces and the settings of other searches: a wider beam, with the numbers if they differ, and samples."""
+        if not broken:
+            return
+        is_numbered, beam = "numbers" in broken, max(CANDIDATES, 2 * search.beam)
+        wide = replace(search, beam=beam, n_best=CANDIDATES, mbr=False)
+        yield require_numbers(piece, self.token_search.tokenizer) if is_numbered else piece, wide
+        if not piece.masked_sources:  # samples need not contain anything
+            drawn = replace(wide, sample=True, epsilon=EPSILON, temperature=1.0, top_k=0, top_p=1.0)
+            yield piece, drawn
 
     def _rate(
-        self,
-        piece: Piece,
-        found: Sequence[Hypothesis],
-        search: SearchConfig,
-        prefix: Sequence[int],
-    ) -> Job[list[RatedPiece]]:
-        evidence = yield from examine(self.token_search, piece, found, search, prefix)
+        self, piece: Piece, found: list[Hypothesis], search: SearchConfig
+    ) -> Job[list[Rated]]:
+        """Rate translations; they get links if these say where something stands in them."""
+        found = yield from self.masking.link(self.token_search, piece, found, search)
+        model = self.token_search
+        evidence = yield [examine(self.masking, model, piece, each, search) for each in found]
+        ratings = map(partial(self._judge, piece), found, evidence)
         # To look for defects takes about a millisecond.
-        return (yield from call(lambda: [*map(self._judge, evidence)], LONG * len(found)))
+        return (yield from call(lambda: [*zip(found, ratings, strict=True)], LONG * len(found)))
 
-    def _judge(self, evidence: Evidence) -> RatedPiece:
+    def _judge(self, piece: Piece, hypothesis: Hypothesis, evidence: Evidence) -> RatedPiece:
         """Return the rating of a translation."""
-        source, translation, features = evidence
+        small = piece._replace(is_capital=False, before="", after="")
+        tokenizer = self.token_search.tokenizer
+        written = self.masking.write(tokenizer, self.languages[1], small, hypothesis)
+        source, translation = _hide_terms(piece, hypothesis, written)
         defects = find_defects(source, translation, self.languages)
-        return RatedPiece(self.model.rate(features) * DEFECT ** len(defects), defects)
+        lost = find_lost_names(source, translation, self.languages)
+        if any(self._is_name(word, evidence.weakest) for word in lost):
+            defects = (*defects, "names")
+        return RatedPiece(self.model.rate(evidence.features) * DEFECT ** len(defects), defects)
+
+    def _is_name(self, word: str, weakest: float) -> bool:
+        """Return whether a word with a capital that the translation lacks is a name.
+
+        The vocabulary has an ordinary word in small letters. Of the others, such as Monday and Anna, many have a translation,
+        so only those of many subwords count, unless the model finds something in the translation unlikely.
+        """
+        subwords = self.token_search.tokenizer.encode_source([word, word.lower()])
+        least = min(map(len, subwords)) - 1  # without </s>
+        return len(word) <= RARE * least or (least > 1 and weakest < UNLIKELY)
+
+
+def _hide_terms(piece: Piece, hypothesis: Hypothesis, translation: str) -> tuple[str, str]:
+    """Return a piece and its translation with a letter for each term: what stands there is right."""
+    if not piece.masked_sources:
+        return piece.text, translation
+    source = ""
+    for part in piece.masked_sources[hypothesis.masked_source].parts:
+        is_term = part.kind == "term" or (
+            part.kind == "name" and part.source not in part.renderings
+        )
+        rendering = next((r for r in part.renderings if is_term and r in translation), None)
+        source += part.source if rendering is None else HIDDEN
+        translation = translation.replace(rendering or HIDDEN, HIDDEN, 1)
+    return source, translation
+
+
+def require_numbers(piece: Piece, tokenizer: Tokenizer) -> Piece:
+    """Return a piece whose translation must contain its numbers, also in other masked sources.
+
+    Terms, placeholder words and literals are required anyway.
+    """
+    required = []
+    for masked in piece.masked_sources or [MaskedSource(piece.text.strip(), piece.ids)]:
+        texts = [part.read for part in masked.parts if part.kind == "text"]
+        numbers = spell_numbers("\n".join(texts) if masked.parts else masked.text)
+        constraints = (Constraint(spell_words(tokenizer, forms)) for forms in numbers)
+        required.append(masked._replace(constraints=(*masked.constraints, *constraints)))
+    return piece._replace(masked_sources=tuple(required))

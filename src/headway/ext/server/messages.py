@@ -123,7 +123,8 @@ class RatedSentence(TypedDict):
     """How good the translation of a sentence probably is, from 0 to 1.
 
     ``start`` and ``end`` are its place in the translation, in Unicode characters; ``defects`` is what looks
-    broken in it (loop, numbers, untranslated), and ``repaired`` what did in the translation that it replaces.
+    broken in it (loop, numbers, untranslated, length, placeholders, names), and ``repaired`` what did in the translation
+    that it replaces.
     """
 
     start: int

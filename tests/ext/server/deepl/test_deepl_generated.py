@@ -5,8 +5,7 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
-from headway.ext.quality.evidence import FEATURES
-from headway.ext.quality.quality_model import QualityModel
+from headway.ext.quality.quality_model import FEATURES, QualityModel
 from headway.ext.server.app import make_app
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
