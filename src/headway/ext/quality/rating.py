@@ -75,7 +75,8 @@ class Rater:
     ) -> Job[tuple[list[Hypothesis], list[RatedPiece]]]:
         """Rate the translations of a piece; if the best one looks broken, search for one that does not.
 
-        It has no defect, and loses no words if only numbers or names were wrong. Samples are never replaced.
+        It has no defect, but may lack the name that the first one lacks, too; and it loses no words if only numbers or names
+        were wrong. Samples are never replaced.
 
         Args:
             piece: The text.
@@ -95,25 +96,29 @@ class Rater:
             sound = [
                 (each, rating)
                 for each, rating in others
-                if not rating.defects
+                if {*rating.defects} <= {"names"}
+                and len(rating.defects) < len(broken)
                 and (is_free or keeps_words(decode(found[0].tokens), decode(each.tokens)))
             ]
             if sound:
                 best, rating = max(sound, key=lambda pair: pair[1].quality)
                 kept = [pair for pair in rated if pair[0].tokens != best.tokens]
-                rated = [(best, rating._replace(repaired=broken)), *kept][: len(rated)]
+                repaired = tuple(each for each in broken if each not in rating.defects)
+                rated = [(best, rating._replace(repaired=repaired)), *kept][: len(rated)]
                 break
         return [hypothesis for hypothesis, _ in rated], [rating for _, rating in rated]
 
     def _list_ways(
         self, piece: Piece, broken: Sequence[Defect], search: SearchConfig
     ) -> Iterator[tuple[Piece, SearchConfig]]:
-        """Yield the pieces and the settings of other searches: a wider beam, with the numbers if they differ, and samples."""
+        """Yield the pieces and the settings of other searches: with the numbers if they differ, a wider beam, samples."""
         if not broken:
             return
-        is_numbered, beam = "numbers" in broken, max(CANDIDATES, 2 * search.beam)
+        beam = max(CANDIDATES, 2 * search.beam)
         wide = replace(search, beam=beam, n_best=CANDIDATES, mbr=False)
-        yield require_numbers(piece, self.token_search.tokenizer) if is_numbered else piece, wide
+        if "numbers" in broken:
+            yield require_numbers(piece, self.token_search.tokenizer), wide
+        yield piece, wide
         if not piece.masked_sources:  # samples need not contain anything
             drawn = replace(wide, sample=True, epsilon=EPSILON, temperature=1.0, top_k=0, top_p=1.0)
             yield piece, drawn
