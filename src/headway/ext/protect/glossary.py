@@ -246,6 +246,11 @@ class Glossary:
     def __len__(self) -> int:
         return len(self.terms)
 
+    @cached_property
+    def most_renderings(self) -> int:
+        """The most renderings of a term."""
+        return max((len(term.renderings) for term in self.terms), default=0)
+
     def count_tries(self, text: str) -> int:
         """Return about how many terms `find` compares with places of a text, each in some microseconds.
 

@@ -39,8 +39,12 @@ class ProtectedTextMasking(Masking):
         self._words: dict[tuple[str, Languages], list[PlaceholderWord]] = {}
 
     def count_work(self, line: str, terms: Terms | None) -> int:
-        """Return how much work a line is, in characters, each of which may begin each term."""
-        return len(line) * (1 + len(terms or ()))
+        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
+        from headway.ext.protect.glossary import Glossary
+
+        if not isinstance(terms, Glossary):
+            return len(line)
+        return len(line) + terms.count_tries(line) * terms.most_renderings
 
     def split(self, pipeline: "Pipeline", line: str) -> Iterator[Piece]:
         """Yield the pieces of a line; see `Masking.split`."""
