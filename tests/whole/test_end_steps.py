@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import multiprocessing
+import os
 import shutil
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from headway.errors import HeadwayError
 from headway.ext.native.shortlist import load_shortlist
 from headway.ext.protect.learned_placeholder_words import learn_placeholder_words
 from headway.ext.protect.placeholder_words import load_placeholder_words
+from headway.ext.quality import learned_quality
 from headway.ext.quality.quality_model import QualityModel
 from headway.model import Transformer
 from headway.text import read_lines
@@ -56,9 +59,25 @@ def test_a_run_calibrates_its_model_and_the_copies_of_it_at_its_end(uninterrupte
 
 
 @pytest.mark.slow
-def test_a_run_on_several_ranks_learns_the_same_quality(corpus, tmp_path):
+def test_the_ranks_share_what_is_translated_at_the_end(corpus, tmp_path, monkeypatch):
+    context = multiprocessing.get_context("fork")
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
+    monkeypatch.setattr(learned_quality, "BATCH", 3)
+    examine_lines = learned_quality.examine_lines
+
+    def note(translator, sources, references):
+        with (tmp_path / f"lines-{os.environ.get('RANK', 'alone')}").open("a") as file:
+            file.writelines(f"{line}\n" for line in sources)
+        return examine_lines(translator, sources, references)
+
+    monkeypatch.setattr(learned_quality, "examine_lines", note)
     for ranks in ("1", "2"):
         assert dispatch([*command(tmp_path / ranks, corpus, **SHORT), "--ranks", ranks]) == 0
+    alone, first, second = (
+        (tmp_path / f"lines-{rank}").read_text().splitlines() for rank in ("alone", "0", "1")
+    )
+    assert [*first[:3], *second, *first[3:]] == alone
+    assert len(second) == 3
     found = [(tmp_path / ranks / "quality.json").read_bytes() for ranks in ("1", "2")]
     assert found[0] == found[1]
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from headway.config import Config
@@ -27,7 +28,7 @@ def wants(config: Config) -> bool:
 def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]:
     """Calibrate the quality of the installed model's translations on the validation text.
 
-    All ranks learn the same, because all of them yield the same events; the first writes it.
+    The ranks take turns with the batches, and all of them yield the same events; the first writes the result.
 
     Yields:
         Progress, before each batch of sentences; a notice if no line of the validation text counts.
@@ -36,16 +37,22 @@ def learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[
     is_for_cpu = read_config(directory.path).config.search.precision == "int8"
     translator = Translator.load(directory.path, "cpu" if is_for_cpu else device)
     texts = [*list_texts(data, MAX_SENTENCES // len(data.groups))]
-    whole = sum(len(text.sources) for text in texts)
-    rows = np.empty((0, 1 + len(FEATURES)))
+    whole, done = sum(len(text.sources) for text in texts), 0
+    rows = np.zeros((whole, 1 + len(FEATURES)))
+    step = BATCH * parallel.world_size()
     for languages, sources, references in texts:
         own = translator.to(languages[1], languages[0])
-        for start in range(0, len(sources), BATCH):
+        for start in range(0, len(sources), step):
+            # The ranks meet here, so that each translates a batch between two meetings.
             yield ProgressReport(
-                doing="learning how good translations are", done=len(rows), of=whole
+                doing="learning how good translations are", done=done + start, of=whole
             )
-            batch = slice(start, start + BATCH)
-            rows = np.concatenate([rows, examine_lines(own, sources[batch], references[batch])])
+            first = start + BATCH * parallel.rank()
+            batch = slice(first, first + BATCH)
+            found = examine_lines(own, sources[batch], references[batch])
+            rows[done + first : done + first + len(found)] = found
+        done += len(sources)
+    rows = parallel.sum_disjoint(torch.from_numpy(rows)).numpy()
     if np.isnan(rows).all():
         yield Notice(
             text=f"no {FILE}: each line of the validation text is translated in several parts"
