@@ -4,9 +4,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from headway.config import SearchConfig
-
 if TYPE_CHECKING:
+    from headway.config import SearchConfig
     from headway.translation import Translation
 
 QUALITY = ("quality", "defects", "repaired")  # of a translation that is rated
@@ -16,7 +15,7 @@ def format_lines(
     line: str,
     translations: "list[Translation]",
     args: argparse.Namespace,
-    search: SearchConfig,
+    search: "SearchConfig",
     line_end: str = "\n",
 ) -> str:
     """Return the output for an input line: as many lines as translations were asked for, or one JSON object.
