@@ -49,6 +49,27 @@ def place(
     return restore(tokenizer, masked, tokens, links).text
 
 
+def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Translator) -> None:
+    glossed = translator.with_glossary(
+        Glossary.of({"cat": "Kater", "green house": ["Hut", "Haus"], "dog": ["hund", "Köter"]})
+    )
+    wanted = {
+        "cat": "Kater",
+        "cat.": "Kater.",
+        "green  house": "Hut",
+        "Dog!": "Hund!",
+        "“cat”": "“Kater”",
+        "<b>cat</b>": "<b>Kater</b>",
+        "2) green house": "2) Hut",
+    }
+    found = [best for [best] in glossed.stream(wanted, search=SEARCH, align=True)]
+    assert [translation.text for translation in found] == [*wanted.values()]
+    assert all(translation.alignment for translation in found)
+    sentence = glossed.translate("the cat sees it", search=SEARCH)
+    assert "Kater" in sentence
+    assert sentence != "Kater"
+
+
 def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(
     translator: Translator,
 ) -> None:

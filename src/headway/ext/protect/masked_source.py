@@ -116,6 +116,21 @@ class MaskedSource(NamedTuple):
         return [part for part in self.parts if part.kind in kinds and part.read]
 
     @property
+    def term_text(self) -> str:
+        """The translation of a piece whose only words are one term: its first rendering; else nothing.
+
+        The model would write a sentence with the term, as it has learned from sentences.
+        """
+        others = "".join(part.read for part in self.parts if part.kind != "term")
+        terms = self.find("term")
+        if len(terms) != 1 or any(map(str.isalnum, others)):
+            return ""
+        first, *_ = renderings = terms[0].renderings
+        if terms[0].read[:1].isupper() and (capital := first[:1].upper() + first[1:]) in renderings:
+            first = capital
+        return "".join(first if part.kind == "term" else part.read for part in self.parts).strip()
+
+    @property
     def words(self) -> list[int]:
         """For each word of ``text`` the number of its word in the piece."""
         return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])

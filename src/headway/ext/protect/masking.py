@@ -7,9 +7,10 @@ and why is in `headway.ext.protect.masked_source`, where it goes in a translatio
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, cast
 
-from headway.text import Tokenizer
+from headway.text import Tokenizer, find_words
 from headway.translation import Hypothesis, Masking, Piece, Terms, WordPairs
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class ProtectedTextMasking(Masking):
         else:
             from headway.ext.protect.restoring import restore
 
-            text = restore(tokenizer, masked, hypothesis.tokens, hypothesis.links or []).text
+            text = restore(tokenizer, masked, *_written(tokenizer, masked, hypothesis)).text
         if piece.is_capital:
             from headway.ext.protect.capitals import to_capitals
 
@@ -188,13 +189,13 @@ class ProtectedTextMasking(Masking):
 
     def align(self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis) -> WordPairs:
         """Return the links between the words of a piece and those of a translation; see `Masking.align`."""
-        links = hypothesis.links or []
         masked = _masked_source_of(piece, hypothesis)
         if masked is None or not masked.has_words:
-            return links
+            return hypothesis.links or []
         from headway.ext.protect.restoring import link_parts, restore
 
-        restored = restore(tokenizer, masked, hypothesis.tokens, links)
+        tokens, links = _written(tokenizer, masked, hypothesis)
+        restored = restore(tokenizer, masked, tokens, links)
         sources, targets = masked.words, restored.words
         read = [(sources[source], targets[target]) for source, target in links]
         kept = link_parts(masked.source, restored.text, restored.kept)
@@ -204,6 +205,17 @@ class ProtectedTextMasking(Masking):
 def _masked_source_of(piece: Piece, hypothesis: Hypothesis) -> "MaskedSource | None":
     """Return what the model has read instead of a piece, if anything."""
     return piece.masked_sources[hypothesis.masked_source] if piece.masked_sources else None
+
+
+def _written(
+    tokenizer: Tokenizer, masked: "MaskedSource", hypothesis: Hypothesis
+) -> tuple[Sequence[int], WordPairs]:
+    """Return the tokens and the links of a translation; of a term without other words, those of its rendering."""
+    if not (text := masked.term_text):
+        return hypothesis.tokens, hypothesis.links or []
+    [ids] = tokenizer.encode_target([text])
+    words = product(range(len(find_words(masked.text))), range(len(find_words(text))))
+    return ids[:-1], [*words]
 
 
 def find_list_label(text: str, language: str, is_split: bool) -> str:
