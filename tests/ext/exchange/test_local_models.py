@@ -119,7 +119,7 @@ def test_what_cannot_be_imported_is_refused_in_one_line(tmp_path):
 
 def test_a_file_that_is_no_package_is_refused_in_one_line(tmp_path):
     (tmp_path / "notes.txt").write_text("a text")
-    with pytest.raises(HeadwayError, match="is a file, not a run or model directory"):
+    with pytest.raises(HeadwayError, match="is a file, not a model"):
         dispatch(["info", str(tmp_path / "notes.txt")])
     file = tmp_path / "files.zip"
     with zipfile.ZipFile(file, "w") as archive:

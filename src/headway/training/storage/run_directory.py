@@ -251,12 +251,12 @@ class RunDirectory:
         """Return the steps that have a checkpoint, in ascending order.
 
         Raises:
-            HeadwayError: If the directory of the checkpoints cannot be read.
+            HeadwayError: If the directory of the checkpoints cannot be read; one that does not exist has no steps.
         """
+        if not os.path.lexists(self.checkpoints):  # a link to nowhere is a disk that is not there
+            return []
         try:
             names = [entry.name for entry in self.checkpoints.iterdir()]
-        except FileNotFoundError:
-            return []
         except OSError as error:
             raise HeadwayError(
                 f"{self.checkpoints}: cannot be read ({error.strerror}): restore the directory, or give another RUN"
