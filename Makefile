@@ -126,6 +126,7 @@ outside-quality: $(VENV)/.installed
 outside-cluster: $(VENV)/.installed
 	$(BIN)/python tests/outside/slurm_node.py
 	$(BIN)/python tests/outside/two_machines.py
+	$(BIN)/python tests/outside/dask_cluster.py $(MODEL) $(LINES) $(CORPUS)
 
 outside-supply: $(VENV)/.installed $(TOOLS)/audit/.installed
 	$(BIN)/python tests/outside/supply_chain.py --pip-audit $(TOOLS)/audit/bin/pip-audit

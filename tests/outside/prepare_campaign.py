@@ -28,7 +28,7 @@ from support.processes import children, read_memory
 
 LANGUAGES = ("xx", "yy")
 OPTIONS = ("--valid", 1000, "--text.vocab-size", 32000)
-LIMIT = 1.1e9  # bytes of memory for a worker
+LIMIT = 0.6e9  # bytes of memory of a process
 
 
 class Measured(NamedTuple):
