@@ -67,7 +67,7 @@ class Cluster(Campaign):
         return self.begin(launcher, "translate", self.options.model, *files, *search, *workers)
 
     def begin(self, launcher: str, *words: object) -> Process:
-        """Start a process, whose messages are added to the log."""
+        """Start a command of Headway; what it prints is added to the log."""
         command = [*launcher.split(), sys.executable, "-m", "headway", *map(str, words)]
         with self.log.open("ab") as log:
             return subprocess.Popen(command, stdout=log, stderr=log)
@@ -147,7 +147,7 @@ class Cluster(Campaign):
         self.compare_with_alone(out)
 
     def compare_with_alone(self, out: Path) -> None:
-        """Compare a result with that of two processes."""
+        """Check that a result has the bytes of the one that two worker processes made."""
         alone = out.with_name(f"{out.name.partition('-')[0]}-alone")
         hashes = [
             hash_directory(path) if path.is_dir() else path.read_bytes() for path in (out, alone)

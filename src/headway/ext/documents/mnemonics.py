@@ -86,7 +86,7 @@ class Mnemonic(NamedTuple):
 
 
 def read_mnemonic(paragraph: Paragraph[Any]) -> Mnemonic | None:
-    """Return the mnemonic of a message, whose only inline elements are protected texts."""
+    """Return the mnemonic of a message; none, if it has inline elements other than protected texts."""
     if any(e.inner or not e.is_kept or e.start == e.end for e in paragraph.elements):
         return None
     return find_mnemonic(paragraph.text, paragraph.elements)

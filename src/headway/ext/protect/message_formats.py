@@ -77,7 +77,7 @@ _FORMATS = {
     "sh": MessageFormat(r"\$(?P<index>\w+|\{[^{}]*+\})"),
 }  # fmt: skip
 
-# Of text whose format nobody names: what hardly stands in other text. "5 %discount" has a percent sign.
+# For text without a named format: directives that ordinary text seldom has. In "5 %discount", % is a percent sign.
 _GROUPED = r"'(?:(?=[\d.*l]*+[diufFgG](?![^\W\d_]))|[^\w\s](?=\d))"  # %'d and %'.10d, but not %'s
 _CONVERSION = rf"(?:{_INDEX}|<\w+>)?(?:[-+#0,]|{_GROUPED})*+{_WIDTH}(?:\.(?=[\d*]){_WIDTH})?(?:hh?|ll?|[Lqjzt])?(?:[diouxXeEfFgGcspn]|<PRI\w+>|@\w+@|@)"
 LINE_DIRECTIVES = (

@@ -106,7 +106,7 @@ class QualityModel:
 
     @classmethod
     def fit(cls, rows: Numbers) -> "QualityModel":
-        """Return the model whose quality is nearest to the scores of translations: a logistic regression.
+        """Fit a logistic regression that predicts the scores of translations, and return it.
 
         Args:
             rows: [sentences, 1 + features]: the score from 0 to 1, and the features; a row with NaN does not count.

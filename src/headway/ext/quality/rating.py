@@ -173,7 +173,7 @@ def _hide_terms(piece: Piece, hypothesis: Hypothesis, translation: str) -> tuple
 
 
 def require_numbers(piece: Piece, tokenizer: Tokenizer) -> Piece:
-    """Return a piece whose translation must contain its numbers, also in other masked sources.
+    """Return a piece that the search may only translate with the numbers that it has.
 
     Terms, placeholder words and literals are required anyway.
     """

@@ -25,7 +25,7 @@ from headway.text.preparation.clean_ranges import (
 )
 from headway.text.readers import Pair
 
-# Ranges whose digests fill a partition; comparing those of 24 ranges of 65,536 pairs needs 180 MB.
+# Ranges whose digests are compared at a time: 24 ranges of 65,536 pairs need 180 MB.
 PARTITION_RANGES = 24
 SHARED = len(RULES)  # a pair is kept so far, and another one has its source or its target
 
