@@ -17,12 +17,12 @@ from headway.extension import Extension
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.protect.break_tags import BREAK_TAG, BREAKS
     from headway.ext.protect.glossary import Glossary
     from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
     from headway.ext.protect.masked_source import MaskedSource
     from headway.ext.protect.message_formats import FormattedMessage
     from headway.ext.protect.numbers import NUMBER, compare_numbers, spell_numbers
+    from headway.ext.protect.patterns import BREAK_TAG, BREAKS
     from headway.ext.protect.protected_text import (
         AMOUNT,
         PRIVATE_USE,

@@ -8,14 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
-from headway.ext.protect.units import UNITS
+from headway.ext.protect.patterns import PATTERNS
 from headway.text import Span
-
-# Letters that a conversion touches belong to it: %ds, %dMB, %sth. A capital begins a word: %nTwo.
-_ENDING = rf"(?:(?=[^\W\d_])(?:{UNITS})(?!\w)|[a-z]*)"
-_INDEX = r"\d++\$"
-_WIDTH = r"(?:\d++|\*(?:\d+\$)?)?"
-_SIZE = r"hh?|ll?|[LqjztZ]|wf?\d+"  # of numbers in C
 
 
 class MessageFormat(NamedTuple):
@@ -32,64 +26,12 @@ class MessageFormat(NamedTuple):
     is_numbered: bool = False
 
 
-def _percent(
-    letters: str = "[A-Za-z]", index: str = _INDEX, flags: str = "[-+ #0']", size: str = _SIZE
-) -> MessageFormat:
-    """Return a format like that of C: ``%``, the index of a value, flags, width, precision, size, and a letter."""
-    number = rf"(?:{flags})*+{_WIDTH}(?:\.{_WIDTH})?(?:{size})?"
-    directive = rf"%%|%(?P<index>{index})?{number}(?:(?:{letters}){_ENDING}|%)"
-    return MessageFormat(directive, "%", _INDEX in index)
-
-
-_LETTERS_OF_C = r"[A-Za-z]|<PRI\w+>"
-_C = _percent(_LETTERS_OF_C, rf"{_INDEX}|(?=m)", "[-+ #0'I]")
-_NUMBERED = MessageFormat(r"%(?P<index>L?(?:\d{1,2}|n)|%)")
-_INNER = r"[^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+"
-_BRACES = MessageFormat(rf"(?=(?P<index>[{{}}][^:!}}]|\}}\}})?)(?:\{{\{{|\}}\}}|\{{{_INNER}\}})")
-_TILDE = r"~(?:(?:[-+]?\d++|'.|[vV#])?,)*+(?:[-+]?\d++|'.|[vV#])?[:@]*+(?:/[\w:%-]+/|\n\s*|.)"
-_LISP = MessageFormat(rf"(?P<index>(?!))?{_TILDE}", "~")
-_GCC = _percent(r"[^\s\d%]", rf"{_INDEX}|(?=[m<>'R{{}}])", "[-+#q]", "[lwhzt]{1,2}")
 _FORMATS = {
-    **dict.fromkeys(("awk", "elisp", "librep", "tcl"), _percent()),
-    **dict.fromkeys(("lua", "modula2", "ocaml"), _percent("[A-Za-z!@]", "(?!)")),
-    **dict.fromkeys(("javascript", "php"), _percent(flags=r"[-+ 0]|'.")),
-    **dict.fromkeys(("gcc-internal", "gfc-internal"), _GCC),
-    **dict.fromkeys(("qt", "qt-plural", "kde", "kde-kuit"), _NUMBERED),
-    **dict.fromkeys(("python-brace", "perl-brace", "csharp", "c++", "rust"), _BRACES),
-    **dict.fromkeys(("lisp", "scheme"), _LISP),
-    "c": _C,
-    "objc": _percent(rf"{_LETTERS_OF_C}|@\w+@|@", rf"{_INDEX}|(?=m)", "[-+ #0'I]"),
-    "python": _percent(index=r"\([^()]*+\)"),
-    "java": MessageFormat(rf"(?P<index>''|'\{{[^']*+'?|\{{{_INNER}\}})", "'"),
-    "java-printf": _percent(r"[tT]?[A-Za-z]", rf"{_INDEX}|<|(?=n)", r"[-+ #0,(]"),
-    "perl": _percent(flags=r"[-+ #0]|(?:\*(?:\d+\$)?)?v", size=rf"{_SIZE}|V"),
-    "object-pascal": _percent(index=r"\d*+:", flags="-"),
-    "ruby": _percent(
-        r"[A-Za-z]|\{[^{}]*+\}", rf"{_INDEX}|(?=[^A-Za-z%{{<]*+[<{{])", r"[-+ #0]|<\w+>", r"<\w+>"
-    ),
-    "go": _percent(index=r"\[\d+\]", size=r"\[\d+\]"),
-    "d": _percent("[A-Za-z()|]"),
-    "boost": _percent(
-        r"[A-Za-z]\|?|\|", rf"\|?{_INDEX}|\d+(?=%)|(?=\|\d+t)", r"(?<=%)\||[-+ #0=_]", size="[hlL]"
-    ),
-    "ycp": _NUMBERED._replace(escaped="%"),
-    "smalltalk": MessageFormat(r"%(?P<index>[\dA-Z%]|<[^<>]*+>\d?)", "%"),
-    "sh": MessageFormat(r"\$(?P<index>\w+|\{[^{}]*+\})"),
-}  # fmt: skip
-
-# For text without a named format: directives that ordinary text seldom has. In "5 %discount", % is a percent sign.
-_GROUPED = r"'(?:(?=[\d.*l]*+[diufFgG](?![^\W\d_]))|[^\w\s](?=\d))"  # %'d and %'.10d, but not %'s
-_CONVERSION = rf"(?:{_INDEX}|<\w+>)?(?:[-+#0,]|{_GROUPED})*+{_WIDTH}(?:\.(?=[\d*]){_WIDTH})?(?:hh?|ll?|[Lqjzt])?(?:[diouxXeEfFgGcspn]|<PRI\w+>|@\w+@|@)"
-LINE_DIRECTIVES = (
-    rf"(?<![\d%])%\(\w+\)[-+#0]*+\d*+(?:\.\d++)?[a-zA-Z]{_ENDING}",
-    rf"(?<![\w%])%(?!{_CONVERSION}(?:%|\w+%(?:%|{_CONVERSION})))[A-Za-z_]\w*%",
-    rf"(?<![\d%])%{_CONVERSION}(?![A-Za-z])(?:%%)?",
-    rf"(?<![\d%])(?<!\d[ \u00a0\u202f])%(?:{_CONVERSION}{_ENDING}|(?:{_INDEX})?(?:[aAmCS]|t[A-Za-z])(?!\w))",
-    r"(?<![\w%])%L?\d{1,2}(?![\w%])",  # of Qt
-    r"(?<![\w%])%(?:\d{1,2}%|\|[^|\s]+\|)",  # of Boost
-    r"\\\((?a:[A-Za-z_][\w.]*)\)",  # of Swift
-    r"(?<!\d)%%",
-)
+    flag: MessageFormat(each.expression, *each.others[:1], "numbered" in each.others)
+    for each in PATTERNS
+    if each.kind == "format"
+    for flag in each.name.split()
+}
 
 
 class Directive(NamedTuple):

@@ -6,113 +6,22 @@ from html import unescape
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from headway.ext.protect.break_tags import BREAK_ESCAPE, BREAK_TAG
-from headway.ext.protect.message_formats import LINE_DIRECTIVES
-from headway.ext.protect.units import CURRENCIES, UNITS
+from headway.ext.protect.patterns import DEFINITIONS, PATTERNS
 
 Kind = Literal["break", "name", "tag", "literal", "reference"]
 
-# Of names of files that are no words.
-SUFFIXES = (
-    "avi|bmp|css|csv|docx?|epub|exe|flac|gif|html?|jpe?g|js|json|log|md|mkv|mp[34]|od[pst]|ogg|pdf|png|po|pptx?|py|rtf|srt|svg|"
-    "tar|tgz|tiff?|toml|tsv|ttf|txt|vtt|wav|webp|xlf|xliff|xlsx?|xml|ya?ml|zip"
-)
-# Also <color=red> of Unity, and <0> and <1/> of react-i18next.
-TAG = r"</?(?:[A-Za-z][\w:.-]*(?:=[^\s<>]+|\s[^<>]*)?|\d{1,3})/?>"
-# A message of ICU with the braces of its cases, and of placeholders in them.
-ICU = r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
-_BRACES = r"\{\{\{[^{}\n]*\}\}\}|\{\{[^{}\n]*\}\}"
-_WORD_IN_SPACES = r"[ \t]+[$-]?[^\W\d][\w.-]*[ \t]*"
-_BRACE = rf"\{{(?:[^{{}}\s][^{{}}\n]*|{_WORD_IN_SPACES})?\}}"
-# Addresses have whole placeholders in them, and brackets with their partners, also in brackets. A bracket without its
-# partner ends an address, as in "(see www.example.org)". Nothing is given back (++): the time is linear.
-_NO_BRACKET = r"[^\s<>\"'`\\()\[\]{}]"
-_INNER = f"{_NO_BRACKET}++|{_BRACES}|{_BRACE}"
-_BRACKETS_INSIDE = rf"\((?:{_INNER})*+\)|\[(?:{_INNER})*+\]"
-_IN_BRACKETS = f"(?:{_INNER}|{_BRACKETS_INSIDE})*+"
-_SIGN = rf"(?![.,;:!?]){_NO_BRACKET}|{_BRACES}|{_BRACE}|\({_IN_BRACKETS}\)|\[{_IN_BRACKETS}\]"
-_ADDRESS = f"(?:[.,;:!?]*+(?:{_SIGN}))++"
+KINDS: tuple[Kind, ...] = ("break", "tag", "name", "literal", "reference")
 # Characters without a meaning in Unicode, with which documents mark protected texts.
 PRIVATE_USE = (0xE000, 0xF900)
-# Marks of lists, notes of songs, arrows, emoji and the like, and what stands for an object or a lost character.
-_SYMBOL = (
-    "\u00a9\u00ae\u203c\u2049\u2139\u2022\u2023\u2043\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299"
-    "\ufff9-\ufffd\U0001f000-\U0001faff"
-)
-# A symbol or several; what follows one may change its look, join it to the next, or name a region (UTS #51, emoji
-# sequences). A sign with a keycap is one, too.
-_SYMBOLS = rf"(?:(?:[{_SYMBOL}]|[0-9#*]\ufe0f?\u20e3)[\ufe0e\ufe0f\u200d\U000e0020-\U000e007f]*)+"
-# Letters of alphabets, also with their accents beside them: a code in Chinese text has no space before it, and ends at none.
-_LETTER = r"\w\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u037d\u037f-\u0386\u0388-\u0559\u0560-\u0588\u1e00-\u1fff"  # within brackets of an expression of ASCII
-SYMBOLS = re.compile(_SYMBOLS)
-_DIGITS = r"\d+(?:[.,]\d+)*"
-_WITH_UNIT = rf"[-+±]?{_DIGITS}[ \u00a0\u202f]?(?:{UNITS})"
-_WITH_CURRENCY = (
-    rf"(?!TRY|PEN|MAD|COP)(?:{CURRENCIES})[ \u00a0\u202f]{_DIGITS}"  # those are also words
-)
-_NUMBER = rf"(?<![\w.,])(?:{_WITH_UNIT}|{_WITH_CURRENCY})(?!\w)"
-# A number with its unit, or with the sign of a currency on either side.
-_CURRENCY_SIGN = "[$\u00a2-\u00a5\u20a0-\u20cf]"
-AMOUNT = re.compile(
-    rf"{_NUMBER}|(?<![\w.,]){_CURRENCY_SIGN}[ \u00a0\u202f]?{_DIGITS}|(?<![\w.,]){_DIGITS}[ \u00a0\u202f]?{_CURRENCY_SIGN}"
-)
-# Numbers that name something: versions and addresses of networks (1.234.567 and 31.01.2020 are none), dates of ISO 8601,
-# telephone numbers, books, times with seconds, addresses of devices.
-_OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
-_HEX = "[0-9a-fA-F]{1,4}"
-_NAMING_NUMBERS = (
-    rf"(?:{_OCTET}\.){{3}}{_OCTET}(?:/\d\d?|:\d+)?(?!\.?\d)",
-    r"v?(?!\d\d?\.\d\d?\.(?:19|20)\d\d(?!\.?\d)|\d{1,3}(?:\.\d{3})++(?!\.?\d))\d++(?:\.\d++){2,}(?:[-+][\w.]*\w)?|v\d++(?:\.\d++)*",
-    r"\d++(?:-\d++){2,}(?:T\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[-+]\d\d:?\d\d)?)?|\d{3}-\d{4}",
-    r"\+(?:\d{7,15}|\d{1,3}(?:[ \u00a0./-]\(?\d++(?:\)\d*+)?)++)|\(\d{2,5}\)[ -]?\d{3,}(?:[ -]\d++)*+",
-    rf"{_HEX}(?::{_HEX}){{2,7}}(?:[.,]\d{{1,6}})?(?!\s?[aApP]\.?[mM]\b)",
-    rf"(?=[a-fA-F:]*+\d)(?:{_HEX}(?::{_HEX})*+)?::(?:{_HEX}(?::{_HEX})*+)?",
-)
-PATTERNS: dict[Kind, tuple[str, ...]] = {
-    "break": (BREAK_TAG, BREAK_ESCAPE),
-    "tag": (TAG, _SYMBOLS, r"\t+"),
-    "name": (
-        r"`[^`\n]+`",  # code
-        r"[\ue000-\uf8ff]",
-        rf"(?:https?|ftp)://{_ADDRESS}",
-        rf"\bwww\.{_ADDRESS}",
-        r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-        ICU,
-        rf"(?a:\$(?:[A-Za-z_]\w*|\{{[^{{}}\s]+\}})(?:/(?:[.$-]*+(?:\w|{_BRACE}))++)+)",  # a path that begins with a variable
-        _BRACES,
-        rf"[$#%]?{_BRACE}",
-        r"<%[^<>%\n]*%>",
-        r"\[\[[^\[\]\n]+\]\]",
-        r"(?a:\$\([A-Za-z_][\w.]*\))",
-        r"\$t\([^()\n]+\)",  # of i18next
-        r"(?a:(?<!\w)@(?:\.[a-z]+)?:(?:\w[\w-]*(?:\.\w[\w-]*)*|\{'[^'\n]+'\}|\([\w.-]+\)))",  # of vue-i18n
-        *LINE_DIRECTIVES,
-        rf"(?a:(?<![{_LETTER}])__[A-Z0-9]+(?:_[A-Z0-9]+)*__(?![{_LETTER}]))",
-        r"(?a:\$[A-Za-z_]\w*(?:\$(?![\w{(]))?)",  # also $USER$
-        r"(?a:(?<![\w:)\]}.,;!?]):[a-z][a-z_]+(?![\w:]))",  # of Laravel
-        r"(?<![\w/.~])(?<![\w/.-]-)(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*\w",  # begins once in a run of such characters
-        r"(?<![\w/.~])(?:~|\.{1,2})/[\w.-]*\w",
-        r"\b[A-Za-z]:\\(?:[\w.-]*\w\\)*[\w.-]*\w",
-        rf"(?a:(?<![{_LETTER}/.-])[{_LETTER}-]+(?:\.[{_LETTER}-]+)*\.(?:{SUFFIXES})(?![{_LETTER}]))",
-        rf"(?a:(?<![{_LETTER}])[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?![{_LETTER}]))",  # the name of a variable
-        r"(?<![\w+/=-])data:[\w.+-]+/[\w.+;=-]+,[\w%+/=.-]+",
-        r"(?a:(?<![\w-])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![\w-]))",
-        r"(?a:(?<![\w+/=-])(?:[0-9a-fA-F]{32,}|[\w+/=-]{80,})(?![\w+/=-]))",  # a key, a digest, encoded data
-        rf"(?a:(?<![{_LETTER}])#(?:[0-9a-fA-F]{{6}}|[0-9a-fA-F]{{8}})(?![{_LETTER}]))",  # a color
-    ),
-    "literal": (
-        rf"(?a:(?<![{_LETTER}.,:])(?<!\w-)(?:{'|'.join(_NAMING_NUMBERS)})(?![{_LETTER}:]))",
-        _NUMBER,
-        # A code such as A4, DE-2301 or COVID-19; "CHF9.12" and "18M" are numbers.
-        rf"(?a:(?<![{_LETTER}./-])(?!\d+[KMBT](?![{_LETTER}/-]))(?=[A-Z0-9/-]*[A-Z])(?=[A-Z0-9/-]*\d)[A-Z0-9]+(?:[-/][A-Z0-9]+)*(?![{_LETTER}/-]|[.,]\d))",
-    ),
-    # A reference to a character, of HTML.
-    "reference": (r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",),
+_EXPRESSIONS = {
+    kind: "|".join(each.expression for each in PATTERNS if each.kind == kind) for kind in KINDS
 }
-_ANY = re.compile("|".join(f"(?P<{kind}>{'|'.join(some)})" for kind, some in PATTERNS.items()))
-_BREAK = re.compile("|".join(PATTERNS["break"]))
-_LONE = re.compile(_NUMBER)
-_LONE_UNIT = re.compile(rf"(?!bar|TRY|PEN|MAD|COP)(?:{UNITS})")  # those are also words
+_ANY = re.compile("|".join(f"(?P<{kind}>{some})" for kind, some in _EXPRESSIONS.items()))
+_BREAK = re.compile(_EXPRESSIONS["break"])
+AMOUNT = re.compile(DEFINITIONS["AMOUNT"])
+SYMBOLS = re.compile(DEFINITIONS["SYMBOLS"])
+_MEASURE = re.compile(DEFINITIONS["MEASURE"])
+_LONE_UNIT = re.compile(f"(?!bar|{DEFINITIONS['WORDLIKE']})(?:{DEFINITIONS['UNITS']})")
 _ROMAN_NUMBER = re.compile(r"X{0,3}(?:IX|IV|V?I{0,3})")
 _LETTERS = re.compile(r"[^\W\d_\u00b2\u00b3\u00b9]+(?:['\u2019][^\W\d_]+)*")
 
@@ -126,7 +35,7 @@ _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
 _HINT = re.compile(
-    rf"[\t`@{{%$&/\\<\d_#\[\ue000-\uf8ff\u20e3{_SYMBOL}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}"
+    rf"[\t`@{{%$&/\\<\d_#\[\ue000-\uf8ff\u20e3{DEFINITIONS['SYMBOL']}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}"
 )
 
 
@@ -154,7 +63,7 @@ def find_protected_text(text: str) -> list[ProtectedText]:
     does: "1.5%" is "1,5 %" in German.
     """
     found = _match(text)
-    if all(_LONE.fullmatch(text, *kept[:2]) for kept in found) and not _has_words(text, found):
+    if all(_MEASURE.fullmatch(text, *kept[:2]) for kept in found) and not _has_words(text, found):
         return []
     _set_apart_before(text, found)
     _set_apart_after(text, found)
@@ -229,7 +138,7 @@ def _find(text: str) -> list[ProtectedText]:
         return []
     found = []
     for match in _ANY.finditer(text):
-        kind = next(kind for kind in PATTERNS if match[kind])
+        kind = next(kind for kind in KINDS if match[kind])
         if kind == "reference":
             if (character := unescape(match[0])) == match[0]:
                 continue  # there is no such character
@@ -240,7 +149,7 @@ def _find(text: str) -> list[ProtectedText]:
 
 def _is_read(character: str) -> bool:
     """Return whether a character means something to a reader, or a soft hyphen, which is simply left out."""
-    is_symbol = re.match(f"[{_SYMBOL}]", character) is not None
+    is_symbol = re.match(f"[{DEFINITIONS['SYMBOL']}]", character) is not None
     kind = unicodedata.category(character) if len(character) == 1 else ""
     return not is_symbol and (
         kind == "Zs" or kind[:1] in ("L", "N", "P", "S") or character == "\u00ad"

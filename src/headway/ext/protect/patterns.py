@@ -1,0 +1,42 @@
+"""The table ``patterns.tsv``: regular expressions of what a translation must keep, and of the formats of messages."""
+
+import re
+from importlib.resources import files
+from typing import NamedTuple
+
+_DEFINED = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
+
+
+class Pattern(NamedTuple):
+    """A row of the table.
+
+    Attributes:
+        kind: How what it matches stands in a sentence, see `headway.ext.protect.protected_text`; or "format".
+        name: What it matches; of a format, the flags of gettext, with spaces between them.
+        expression: The regular expression.
+        others: What the row says besides.
+    """
+
+    kind: str
+    name: str
+    expression: str
+    others: tuple[str, ...] = ()
+
+
+def _read_table() -> tuple[dict[str, str], list[Pattern]]:
+    """Return the definitions by their names, and the patterns in the order of the table."""
+    definitions, patterns = dict[str, str](), list[Pattern]()
+    for line in (files(__package__) / "patterns.tsv").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            kind, name, raw, *others = line.split("\t")
+            expression = _DEFINED.sub(lambda found: definitions[found[1]], raw)
+            if kind == "define":
+                definitions[name] = expression
+            else:
+                patterns.append(Pattern(kind, name, expression, tuple(others)))
+    return definitions, patterns
+
+
+DEFINITIONS, PATTERNS = _read_table()
+BREAKS = frozenset(DEFINITIONS["BREAKS"].split("|"))  # names of tags at which a text ends
+BREAK_TAG = DEFINITIONS["BREAK_TAG"]
