@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from headway import Translator
 from headway.evaluation.metrics import chrf_by_line
-from headway.ext.protect.numbers import compare_numbers
+from headway.ext.protect.numbers import count_different_numbers
 from headway.ext.quality.quality_model import rank_correlation
 from headway.translation.translation import Translation
 from support.damaged_translations import damage_names, damage_placeholders
@@ -127,7 +127,7 @@ def main() -> None:
         )
     for name, each in (("before", plain), ("after", rated)):
         right = sum(
-            not compare_numbers(s, t.text).different for s, t in zip(sources, each, strict=True)
+            not count_different_numbers(s, t.text) for s, t in zip(sources, each, strict=True)
         )
         print(f"numbers right {name}: {right} of {len(sources)}")
 

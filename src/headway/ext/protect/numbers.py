@@ -6,7 +6,7 @@ thousand is 14,000).
 """
 
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -25,18 +25,6 @@ _SCALE = re.compile(  # thousands and more; a mile is none
     r"|тыс\w*|мил\w*|млн|млрд))\b|\s?[千万萬億亿만억]"
 )
 _SWAPPED = str.maketrans(",.", ".,")
-
-
-class Agreement(NamedTuple):
-    """How far the numbers of two texts agree.
-
-    Attributes:
-        same: How many stand in both texts.
-        different: How many stand in one of them only.
-    """
-
-    same: int
-    different: int
 
 
 # Whether a number counts thousands and the like, whether another one does, and a reading.
@@ -83,11 +71,6 @@ class _Mention(NamedTuple):
     half: str
 
     @property
-    def digits(self) -> str:
-        """Its digits without zeros at the front; marks between digits do not count."""
-        return _read_digits(self.written)
-
-    @property
     def value(self) -> str:
         """Its digits, with a full stop for its decimal mark: 1500.5 of 1,500.5 or 1.500,5.
 
@@ -96,7 +79,7 @@ class _Mention(NamedTuple):
         """
         found = _DECIMAL.fullmatch(self.written)
         if not found or found[2] in found[1]:
-            return self.digits
+            return _read_digits(self.written)
         return f"{_read_digits(found[1])}.{found[3]}"
 
     @property
@@ -154,56 +137,45 @@ class _Mention(NamedTuple):
         return {hour % 24}
 
 
-def compare_numbers(source: str, translation: str) -> Agreement:
-    """Return how many numbers stand in both texts, and how many in one only.
+def count_different_numbers(source: str, translation: str) -> int:
+    """Return how many numbers stand in one of two texts only.
 
     A number below 13 may stand in one text only, because the other one may have a word for it.
     """
     mentions = [[*_find_mentions(text)] for text in (source, translation)]
     counts = [Counter(mention.key for mention in each) for each in mentions]
-    common = counts[0] & counts[1]
-    same = sum(count for (value, _), count in common.items() if _is_needed(value))
     # Those that can mean the least are paired first, and with each other.
-    numbers = (
-        sorted(_read_rest(each, common), key=lambda number: len(number.readings))
+    numbers, others = (
+        sorted(_read_rest(each, counts[0] & counts[1]), key=lambda number: len(number.readings))
         for each in mentions
     )
-    pairs, alone, others = _pair(*numbers)
-    same += sum(number.is_needed or other.is_needed for number, other in pairs)
-    different = sum(number.is_needed for number in [*alone, *others])
+    alone = _leave_out_pairs(numbers, others)
+    different = sum(number.is_needed for some in alone for number in some)
     # 04.02. is Feb 4 without its 2, but not Feb 5: each has a number that the other lacks.
-    small = [[each for each in some if not each.is_needed] for some in (alone, others)]
+    small = [[each for each in some if not each.is_needed] for some in alone]
     if any(number.is_dated for each in small for number in each):
         different += min(map(len, small))
-    return Agreement(same, different)
+    return different
 
 
-def _pair(
+def _leave_out_pairs(
     numbers: Sequence[_Number], others: Sequence[_Number]
-) -> tuple[list[tuple[_Number, _Number]], list[_Number], list[_Number]]:
-    """Pair each number with the first of some others that can mean the same and is left.
-
-    Returns:
-        The pairs, the numbers without another, and the others without a number.
-    """
-    places: dict[_Meaning, deque[int]] = defaultdict(deque)
-    for place, other in enumerate(others):
+) -> tuple[list[_Number], list[_Number]]:
+    """Pair each number with another that can mean the same, and return those on both sides that are left."""
+    places: dict[_Meaning, list[int]] = defaultdict(list)
+    for place, other in reversed([*enumerate(others)]):
         for meaning in other.meanings():
             places[meaning].append(place)
-    left = dict(enumerate(others))
-    pairs: list[tuple[_Number, _Number]] = []
-    alone: list[_Number] = []
+    left, alone = dict(enumerate(others)), list[_Number]()
     for number in numbers:
         queues = [places[b, a, reading] for a, b, reading in number.meanings()]
         for queue in queues:
-            while queue and queue[0] not in left:
-                queue.popleft()
-        first = min((queue[0] for queue in queues if queue), default=None)
-        if first is not None:
-            pairs.append((number, left.pop(first)))
-        else:
+            while queue and queue[-1] not in left:
+                queue.pop()
+        first = min((queue[-1] for queue in queues if queue), default=None)
+        if left.pop(first, None) is None:
             alone.append(number)
-    return pairs, alone, [*left.values()]
+    return alone, [*left.values()]
 
 
 def spell_numbers(text: str) -> Iterator[list[str]]:
@@ -212,7 +184,7 @@ def spell_numbers(text: str) -> Iterator[list[str]]:
     What a translation may write in yet other forms, such as 14 thousand, is left out.
     """
     for mention in _find_mentions(text):
-        if _is_needed(mention.digits) and not mention.is_scaled:
+        if _is_needed(mention.written) and not mention.is_scaled:
             yield [*dict.fromkeys(mention.forms())]
 
 

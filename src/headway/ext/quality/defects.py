@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Literal
 
-from headway.ext.protect import NUMBER, compare_numbers, find_protected_text, has_words
+from headway.ext.protect import NUMBER, count_different_numbers, find_protected_text, has_words
 from headway.text import LETTERS, MARK, UNSPACED, WORD, is_unspaced, turn_marks_to_letters
 
 Defect = Literal["loop", "numbers", "untranslated", "length", "placeholders", "names"]
@@ -65,7 +65,7 @@ def find_defects(source: str, translation: str, languages: tuple[str, str]) -> t
     ]
     is_broken: dict[Defect, bool] = {
         "loop": _has_loop(translation, units) and not _has_loop(source, own_units),
-        "numbers": compare_numbers(source, translation).different > 0,
+        "numbers": count_different_numbers(source, translation) > 0,
         "untranslated": is_empty or is_copied,
         "length": lengths[1] >= LONG_TEXT and lengths[1] > LARGEST_RATIO * lengths[0],
         "placeholders": any(source.count(part) != translation.count(part) for part in protected)
