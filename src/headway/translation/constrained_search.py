@@ -65,12 +65,17 @@ def search_constrained(
         for some, prefix in zip(first, prefixes, strict=True)
     ]
     found = find(range(len(required)), search.beam, first)
-    # Terms that contradict each other leave nothing: then the model translates freely.
-    empty = [
-        row for row, some in enumerate(first) if some and not found[row] and is_still_wanted(row)
+    # The search drops what is worse without terms, and terms that contradict each other leave nothing: what the model
+    # writes freely fills the list.
+    short = [
+        row
+        for row, some in enumerate(first)
+        if some and len(found[row]) < search.n_best and is_still_wanted(row)
     ]
-    for row, n_best in zip(empty, find(empty, search.beam, [() for _ in empty]), strict=True):
-        found[row] = n_best
+    for row, n_best in zip(short, find(short, search.beam, [() for _ in short]), strict=True):
+        written = {tuple(each.tokens) for each in found[row]}
+        others = [each for each in n_best if tuple(each.tokens) not in written]
+        found[row] = [*found[row], *others][: search.n_best]
     alone = {
         row: keep_met(model.follow(some), found[row])
         for row, some in enumerate(required)

@@ -28,7 +28,7 @@ class Terms(Protocol):
         """Return where the terms of a text stand."""
 
     def watch(self, name: str, windows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
-        """Yield texts as they come, and say on standard error at their end if they have none of the terms."""
+        """Yield texts as they come, and name on standard error at their end the terms that none of them has."""
 
     def __len__(self) -> int: ...
 
@@ -53,6 +53,10 @@ class Masking:
             line: Raw text without white space around it; it may be empty, and has no pieces then.
         """
         return pipeline.split_plain(line, lambda text: pipeline.encode(simplify_breaks(text)))
+
+    def find_known(self, tokenizer: Tokenizer, piece: Piece) -> list[Hypothesis]:
+        """Return the translations of a piece if they are known without a search, the best first."""
+        return []
 
     def link(
         self,

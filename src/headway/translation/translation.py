@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from headway.text.languages import Languages
 from headway.text.tokenizer import Tokenizer
 from headway.translation.search.beam_search import Hypothesis, WordPairs
 from headway.translation.splitting import Piece, list_gaps
 
+T = TypeVar("T")
 LINE_ENDS = re.compile(r"[\n\r]")
 
 
@@ -71,7 +72,9 @@ def join_pieces(
     links: Sequence[Sequence[WordPairs]] | None,
     ratings: Sequence[Sequence[PieceRating]] | None,
 ) -> list[Translation]:
-    """Join the hypotheses of pieces to translations of a line; see `Translator.join`.
+    """Join the hypotheses of pieces to translations of a line; see `Pipeline.join`.
+
+    A piece with fewer hypotheses than another has its last one in the rest of the list.
 
     Args:
         tokenizer: Of the model.
@@ -84,8 +87,9 @@ def join_pieces(
     """
     translations = []
     gaps = [*list_gaps(pieces, languages), ""]
-    for rank, hypotheses in enumerate(zip(*found, strict=False)):
-        texts = [of[rank] for of in written]
+    for rank in range(max(map(len, found)) if all(found) else 0):
+        own = [min(rank, len(n_best) - 1) for n_best in found]
+        hypotheses, texts = _pick(found, own), _pick(written, own)
         joined = "".join(text + gap for text, gap in zip(texts, gaps, strict=True))
         translations.append(
             Translation(
@@ -96,13 +100,15 @@ def join_pieces(
                 tokens=[s for h in hypotheses for s in tokenizer.target_subwords(h.tokens[:-1])],
                 alignment=None
                 if links is None
-                else _join_alignments(pieces, texts, gaps, [of[rank] for of in links]),
-                **(
-                    {} if ratings is None else _join_ratings(hypotheses, [r[rank] for r in ratings])
-                ),
+                else _join_alignments(pieces, texts, gaps, _pick(links, own)),
+                **({} if ratings is None else _join_ratings(hypotheses, _pick(ratings, own))),
             )
         )
     return translations
+
+
+def _pick(lists: Sequence[Sequence[T]], places: Sequence[int]) -> list[T]:
+    return [each[place] for each, place in zip(lists, places, strict=True)]
 
 
 def _join_ratings(

@@ -8,7 +8,13 @@ from unicodedata import normalize
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.protect import Glossary, LanguageError, parse_glossary, read_glossary
+from headway.ext.protect import (
+    Glossary,
+    LanguageError,
+    ProtectedText,
+    parse_glossary,
+    read_glossary,
+)
 from headway.ext.protect.glossary import MOST_RENDERINGS, Term, fold_capitals
 from headway.text import is_word_character
 from support.bounds import bounded
@@ -50,7 +56,7 @@ def test_case_patterns_and_expressions() -> None:
     assert found(glossary, "US tells us of HOUSES and 12 items of ACME.") == [
         "US", "HOUSES", "12 items", "ACME",
     ]  # fmt: skip
-    [kept] = [match for match in glossary.find("by ACME") if match.is_kept]
+    [kept] = [match for match in glossary.find("by ACME") if match.term.is_kept]
     assert kept.renderings == ("ACME",)
 
 
@@ -168,11 +174,19 @@ def test_a_rendering_at_the_beginning_of_a_sentence_may_have_a_capital() -> None
 
 def test_terms_stay_outside_some_ranges_and_contain_others_wholly_or_not_at_all() -> None:
     glossary = Glossary.of({"a b": "x", "b": "y"})
-    assert [match.start for match in glossary.find("b b a b b", [(2, 3), (4, 5)])] == [0, 6, 8]
+    assert [
+        match.start
+        for match in glossary.find(
+            "b b a b b", [ProtectedText(2, 3, "tag"), ProtectedText(4, 5, "name")]
+        )
+    ] == [0, 6, 8]
     glossary = Glossary.of({"A4 paper": "x", "A4-b": "y", "A4": "z", "b": "v", "a A4": "w"})
     # A term that contains a part of the range hides no other one.
     assert found(glossary, "a A4 A4-b b") == ["a A4", "A4-b", "b"]
-    matches = glossary.find("A4-b-c b A4 paper A4", (), [(0, 6), (9, 11), (18, 20)])
+    matches = glossary.find(
+        "A4-b-c b A4 paper A4",
+        [ProtectedText(*span, "literal") for span in ((0, 6), (9, 11), (18, 20))],
+    )
     assert [match.start for match in matches] == [7, 9, 18]
 
 
@@ -375,3 +389,17 @@ def test_a_term_has_a_bounded_number_of_renderings() -> None:
     rows = "".join(f"dog\t{word}\n" for word in many)
     with pytest.raises(HeadwayError, match=f"^glossary:101: {message}$"):
         parse_glossary("glossary", rows)
+
+
+def test_terms_that_no_text_has_are_named_and_of_many_the_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    glossary = Glossary.of({f"term{number}": "x" for number in range(30)} | {"name": "y"})
+    texts = [["a TERM3 and {name}"], ["term5, `term6`", ""]]
+    assert [*glossary.watch("terms.tsv", texts)] == texts
+    said = capsys.readouterr().err
+    first = ", ".join(f"term{number}" for number in range(22) if number not in (3, 5))
+    assert said == f"terms.tsv: 29 of 31 terms do not occur in the text: {first} and 9 more\n"
+    for terms, some in (({"a": "b"}, [["a"], ["c"]]), ({"a": "b"}, [["", " "]])):
+        assert [*Glossary.of(terms).watch("terms.tsv", some)] == some
+        assert not capsys.readouterr().err

@@ -65,6 +65,15 @@ def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Transl
     found = [best for [best] in glossed.stream(wanted, search=SEARCH, align=True)]
     assert [translation.text for translation in found] == [*wanted.values()]
     assert all(translation.alignment for translation in found)
+    n_best = replace(SEARCH, n_best=3, split_sentences=True)
+    lists = {"dog.": ["hund.", "Köter."], "Dog!": ["Hund!", "Köter!"], "cat": ["Kater"]}
+    for line, texts in lists.items():
+        [each] = glossed.stream([line], n_best)
+        assert [translation.text for translation in each] == texts
+    # Beside a sentence it has the same rendering in each translation of the list.
+    [each] = glossed.stream(["Cat. The dog sees it."], n_best)
+    assert len({translation.text for translation in each}) == 3
+    assert all(translation.text.startswith("Kater. ") for translation in each)
     sentence = glossed.translate("the cat sees it", search=SEARCH)
     assert "Kater" in sentence
     assert sentence != "Kater"

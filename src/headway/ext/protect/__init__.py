@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
     from headway.ext.protect.masked_source import MaskedSource
     from headway.ext.protect.message_formats import FormattedMessage
-    from headway.ext.protect.numbers import NUMBER, compare_numbers, spell_numbers
+    from headway.ext.protect.numbers import NUMBER, count_different_numbers, spell_numbers
     from headway.ext.protect.patterns import BREAK_TAG, BREAKS
     from headway.ext.protect.protected_text import (
         AMOUNT,

@@ -5,12 +5,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
 from headway.ext.protect.capitals import starts_sentence
+from headway.ext.protect.protected_text import ProtectedText, find_protected_text
 from headway.text import MARK, is_inside_word, turn_marks_to_letters
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
@@ -22,6 +24,8 @@ _PLACES = re.compile(
 _END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
+_SHOWN = 20  # terms that occur in no text, on standard error
+_LONGEST_SHOWN = 40  # characters of a term in a message
 MOST_RENDERINGS = 100  # of a term: each may stand at each of its places in a text
 _LONGEST_BEGINNING = (
     8  # characters of a term by which it is found; those that begin alike are tried one by one
@@ -47,14 +51,14 @@ class TermMatch(NamedTuple):
     Attributes:
         start: Its first character.
         end: The character after it.
-        renderings: Each of them translates it.
-        is_kept: Whether it is not translated; then the text itself is the only rendering.
+        renderings: Each of them translates it; of a term that is kept, the text itself.
+        term: The term.
     """
 
     start: int
     end: int
     renderings: tuple[str, ...]
-    is_kept: bool
+    term: "Term"
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Term:
     @property
     def _name(self) -> str:
         """The term for messages; of a very long one the beginning."""
-        return f"'{self.source[:40]}'"
+        return f"'{self.source[:_LONGEST_SHOWN]}'"
 
     @property
     def identity(self) -> tuple[str, bool, bool]:
@@ -184,7 +188,7 @@ class Term:
         if found is None or not found[0] or is_inside_word(text, found.end()):
             return None
         if self.is_kept:
-            return TermMatch(start, found.end(), (text[start : found.end()],), True)
+            return TermMatch(start, found.end(), (text[start : found.end()],), self)
         # Of a rendering that is offered with and without a capital, the capital is for the beginning of a sentence.
         renderings = [r for r in self.renderings if r not in self._capitalized]
         if starts_sentence(text[max(0, start - _BEFORE) : start]):
@@ -192,7 +196,7 @@ class Term:
         if text[start].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
             # A term at the beginning of a sentence.
             renderings += [r[:1].upper() + r[1:] for r in renderings]
-        return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), False)
+        return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), self)
 
 
 def strip_renderings(texts: Iterable[str]) -> tuple[str, ...]:
@@ -265,22 +269,19 @@ class Glossary:
         found = (self._by_beginning.get(folded[start : start + size], ()) for size in self._sizes)
         return set().union(*found)
 
-    def find(
-        self,
-        text: str,
-        taken: Sequence[tuple[int, int]] = (),
-        whole: Sequence[tuple[int, int]] = (),
-    ) -> list[TermMatch]:
+    def find(self, text: str, protected: Sequence[ProtectedText] = ()) -> list[TermMatch]:
         """Return the terms of a text, from left to right; they do not overlap.
 
         Args:
             text: Any text.
-            taken: Ranges of characters, ascending, in which there are no terms.
-            whole: Ranges of characters that are wholly in a term or not at all.
+            protected: What it keeps. A code or a number with its unit is wholly in a term or not at all; in the rest there
+                are no terms.
         """
         in_letters, folded = turn_marks_to_letters(text), fold_capitals(text)
-        inside = {at for first, end in whole for at in range(first + 1, end)}
+        literals = [kept for kept in protected if kept.kind == "literal"]
+        inside = {at for kept in literals for at in range(kept.start + 1, kept.end)}
         found: list[TermMatch] = []
+        taken = [kept[:2] for kept in protected if kept.kind != "literal"]
         barriers = iter([*taken, (len(text), len(text))])
         start, end = next(barriers)
         at = 0  # the end of the last term or range
@@ -302,23 +303,28 @@ class Glossary:
         return found
 
     def watch(self, name: str, windows: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
-        """Yield texts as they come, and say on standard error at their end if they have none of the terms.
-
-        A glossary that is of use costs nothing, because only texts before the first term are searched.
+        """Yield texts as they come, and name on standard error at their end the terms that none of them has.
 
         Args:
             name: The file of the glossary.
             windows: Several texts at a time.
         """
-        is_unused, has_text = True, False
+        unused, has_text = dict.fromkeys(self.terms), False
         for texts in windows:
-            if is_unused:
-                has_text = has_text or any(map(str.strip, texts))
-                is_unused = not any(map(self.find, texts))
+            has_text = has_text or any(map(str.strip, texts))
+            for text in texts if unused else ():
+                for match in self.find(text, find_protected_text(text)):
+                    unused.pop(match.term, None)
             yield texts
-        if is_unused and has_text:
-            print(
+        if not unused or not has_text:
+            return
+        if len(unused) == len(self):
+            message = (
                 f"no term of {name} occurs in the text: terms of the source language stand in the first column,"
-                ' as the text has them, without notes such as "(n)"',
-                file=sys.stderr,
+                ' as the text has them, without notes such as "(n)"'
             )
+        else:
+            some = ", ".join(term.source[:_LONGEST_SHOWN] for term in islice(unused, _SHOWN))
+            more = f" and {len(unused) - _SHOWN:,} more" if len(unused) > _SHOWN else ""
+            message = f"{name}: {len(unused):,} of {len(self):,} terms do not occur in the text: {some}{more}"
+        print(message, file=sys.stderr)

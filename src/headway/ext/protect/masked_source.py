@@ -116,19 +116,22 @@ class MaskedSource(NamedTuple):
         return [part for part in self.parts if part.kind in kinds and part.read]
 
     @property
-    def term_text(self) -> str:
-        """The translation of a piece whose only words are one term: its first rendering; else nothing.
+    def term_texts(self) -> list[str]:
+        """The translations of a piece whose only words are one term: its renderings, the first one first; else none.
 
         The model would write a sentence with the term, as it has learned from sentences.
         """
-        others = "".join(part.read for part in self.parts if part.kind != "term")
         terms = self.find("term")
+        others = "".join(part.read for part in self.parts if part.kind != "term")
         if len(terms) != 1 or any(map(str.isalnum, others)):
-            return ""
-        first, *_ = renderings = terms[0].renderings
-        if terms[0].read[:1].isupper() and (capital := first[:1].upper() + first[1:]) in renderings:
-            first = capital
-        return "".join(first if part.kind == "term" else part.read for part in self.parts).strip()
+            return []
+        [term] = terms
+        capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
+        renderings = dict.fromkeys(
+            capitals.get(r.casefold(), r) if term.read[:1].isupper() else r for r in term.renderings
+        )
+        before, after = self.text[: term.start], self.text[term.span[1] :]
+        return [f"{before}{rendering}{after}".strip() for rendering in renderings]
 
     @property
     def words(self) -> list[int]:
@@ -182,12 +185,11 @@ class MarkedText:
     ) -> Iterator[tuple[int, int, SourcePart]]:
         """Yield the protected parts and the terms; these may contain codes and numbers with units, and nothing else that is kept."""
         found = find_protected_text(text) if keep else []
-        taken = [kept[:2] for kept in found if kept.kind != "literal"]
-        whole = [kept[:2] for kept in found if kept.kind == "literal"]
-        terms = glossary.find(text, taken, whole) if glossary else []
+        terms = glossary.find(text, found) if glossary else []
         in_terms = {at for term in terms for at in range(term.start, term.end)}
-        for start, end, renderings, is_kept in terms:
-            yield start, end, self._make_part("term", text[start:end], renderings, not is_kept)
+        for start, end, renderings, term in terms:
+            part = self._make_part("term", text[start:end], renderings, not term.is_kept)
+            yield start, end, part
         for start, end, kind in found:
             if start not in in_terms:
                 source = text[start:end]

@@ -7,10 +7,9 @@ and why is in `headway.ext.protect.masked_source`, where it goes in a translatio
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, cast
 
-from headway.text import Tokenizer, find_words
+from headway.text import Tokenizer
 from headway.translation import Hypothesis, Masking, Piece, Terms, WordPairs
 
 if TYPE_CHECKING:
@@ -131,6 +130,11 @@ class ProtectedTextMasking(Masking):
             )
         return self._words[key]
 
+    def find_known(self, tokenizer: Tokenizer, piece: Piece) -> list[Hypothesis]:
+        """Return the translations of a piece whose only words are a term; see `Masking.find_known`."""
+        texts = [text for masked in piece.masked_sources[:1] for text in masked.term_texts]
+        return [Hypothesis(ids, 0.0, 0.0) for ids in tokenizer.encode_target(texts)]
+
     def read_by_model(self, piece: Piece, hypothesis: Hypothesis) -> tuple[str, list[int]]:
         """Return the text that the model has read, and its token ids; see `Masking.read_by_model`."""
         if (masked := _masked_source_of(piece, hypothesis)) is None:
@@ -176,7 +180,7 @@ class ProtectedTextMasking(Masking):
         else:
             from headway.ext.protect.restoring import restore
 
-            text = restore(tokenizer, masked, *_written(tokenizer, masked, hypothesis)).text
+            text = restore(tokenizer, masked, hypothesis.tokens, hypothesis.links or []).text
         if piece.is_capital:
             from headway.ext.protect.capitals import to_capitals
 
@@ -189,13 +193,13 @@ class ProtectedTextMasking(Masking):
 
     def align(self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis) -> WordPairs:
         """Return the links between the words of a piece and those of a translation; see `Masking.align`."""
+        links = hypothesis.links or []
         masked = _masked_source_of(piece, hypothesis)
         if masked is None or not masked.has_words:
-            return hypothesis.links or []
+            return links
         from headway.ext.protect.restoring import link_parts, restore
 
-        tokens, links = _written(tokenizer, masked, hypothesis)
-        restored = restore(tokenizer, masked, tokens, links)
+        restored = restore(tokenizer, masked, hypothesis.tokens, links)
         sources, targets = masked.words, restored.words
         read = [(sources[source], targets[target]) for source, target in links]
         kept = link_parts(masked.source, restored.text, restored.kept)
@@ -205,17 +209,6 @@ class ProtectedTextMasking(Masking):
 def _masked_source_of(piece: Piece, hypothesis: Hypothesis) -> "MaskedSource | None":
     """Return what the model has read instead of a piece, if anything."""
     return piece.masked_sources[hypothesis.masked_source] if piece.masked_sources else None
-
-
-def _written(
-    tokenizer: Tokenizer, masked: "MaskedSource", hypothesis: Hypothesis
-) -> tuple[Sequence[int], WordPairs]:
-    """Return the tokens and the links of a translation; of a term without other words, those of its rendering."""
-    if not (text := masked.term_text):
-        return hypothesis.tokens, hypothesis.links or []
-    [ids] = tokenizer.encode_target([text])
-    words = product(range(len(find_words(masked.text))), range(len(find_words(text))))
-    return ids[:-1], [*words]
 
 
 def find_list_label(text: str, language: str, is_split: bool) -> str:
