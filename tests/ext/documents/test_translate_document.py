@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headway import Translator, translate_file
+from headway import Glossary, Translator, translate_file
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from support.toy_models import sentences
@@ -116,3 +116,21 @@ def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
     (tmp_path / f"a{suffix}").write_text("title: a dog\n")
     with pytest.raises(HeadwayError, match=rf"a\{suffix}: .*: convert it to \."):
         run(model_directory, tmp_path / f"a{suffix}", tmp_path / f"b{suffix}")
+
+
+def test_a_text_that_is_a_term_gets_its_rendering(model_directory: Path, tmp_path: Path) -> None:
+    terms = Glossary.of({"Yes": "Ja", "the cat": ["Kater", "Katze"], "Open": "Auf"})
+    translator = Translator.load(model_directory).with_glossary(terms)
+    for name, text, expected in (
+        ("a.md", "# Yes\n\nThe cat.\n\n- **Yes**\n", "# Ja\n\nKater.\n\n- **Ja**\n"),
+        ("a.txt", "Yes.\n\nThe cat!\n", "Ja.\n\nKater!\n"),
+        ("a.html", "<p>Yes</p><td>The <b>cat</b></td>", "<p>Ja</p><td><b>Kater</b></td>"),
+        ("a.csv", "text,id\nYes,1\nthe cat,2\n", "text,id\nJa,1\nKater,2\n"),
+        ("a.json", '{"a": "Yes", "b": "the cat"}', '{"a": "Ja", "b": "Kater"}'),
+        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nYes!\n", "1\n00:00:01,000 --> 00:00:02,000\nJa!\n"),
+        ("a.po", 'msgid "&Open"\nmsgstr ""\n', 'msgid "&Open"\nmsgstr "&Auf"\n'),
+    ):  # fmt: skip
+        source, out = tmp_path / name, tmp_path / f"out-{name}"
+        source.write_text(text, encoding="utf-8")
+        translate_file(translator, source, out, columns="text" if name == "a.csv" else ())
+        assert out.read_text(encoding="utf-8").replace("#, fuzzy\n", "") == expected

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from headway import Glossary, SearchConfig, Translator
+from headway.ext.protect.glossary import Term
 from headway.ext.protect.masked_source import MarkedText
 from headway.ext.protect.placeholder_words import PlaceholderWord
 from headway.ext.protect.restoring import link_rendered, needs_links, restore
@@ -50,9 +51,14 @@ def place(
 
 
 def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Translator) -> None:
-    glossed = translator.with_glossary(
-        Glossary.of({"cat": "Kater", "green house": ["Hut", "Haus"], "dog": ["hund", "Köter"]})
-    )
+    terms = {
+        "cat": "Kater",
+        "green house": ["Hut", "Haus"],
+        "dog": ["hund", "Köter"],
+        "tree": "梯子",
+    }
+    kept = Term("Acme", (), is_kept=True)
+    glossed = translator.with_glossary(Glossary([*Glossary.of(terms).terms, kept]))
     wanted = {
         "cat": "Kater",
         "cat.": "Kater.",
@@ -61,6 +67,8 @@ def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Transl
         "“cat”": "“Kater”",
         "<b>cat</b>": "<b>Kater</b>",
         "2) green house": "2) Hut",
+        "Tree.": "梯子.",
+        "Acme!": "Acme!",
     }
     found = [best for [best] in glossed.stream(wanted, search=SEARCH, align=True)]
     assert [translation.text for translation in found] == [*wanted.values()]

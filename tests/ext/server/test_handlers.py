@@ -26,7 +26,7 @@ from headway.ext.server.page_files import page_files
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
 from headway.text.languages import is_translatable
-from support.server import ask, client_of
+from support.server import ask, client_of, fetch, send_file
 from support.toy_models import sentences
 
 LIMITS = {"char_limit": 200, "batch_limit": 5, "alternatives_limit": 4, "body_limit": 20_000}
@@ -564,6 +564,25 @@ def test_a_request_brings_a_glossary_or_names_one(chain, tmp_path):
     for wrong in ("animals", "=a.tsv", "animals=", " = "):
         with pytest.raises(HeadwayError, match="must be NAME=FILE"):
             client_of(chain, glossaries=wrong)
+
+
+def test_a_text_that_is_a_term_gets_its_rendering(models):
+    rows = "Yes\tJa\nthe cat\tKater|Katze"
+    with client_of(models, **LIMITS) as client:
+        for text, expected in (
+            ("Yes", "Ja"),
+            ("Yes.", "Ja."),
+            ("The cat!", "Kater!"),
+            ("yes", "Ja"),
+        ):
+            answer = ask(client, q=[text, "a dog"], glossary=rows, alternatives=2).json()
+            assert answer["translatedText"][0] == expected
+            others = {"Katze!"} if "cat" in text else set()
+            assert {*answer["alternatives"][0]} == others
+            page = ask(client, q=f"<p>{text}</p>", glossary=rows, format="html").json()
+            assert page["translatedText"] == f"<p>{expected}</p>"
+            found = send_file(client, "a.md", f"# {text}\n".encode(), glossary=rows)
+            assert fetch(client, found).text == f"# {expected}\n"
 
 
 def test_a_glossary_of_many_commas_is_read_in_no_time():

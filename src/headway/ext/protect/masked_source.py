@@ -60,6 +60,7 @@ class SourcePart(NamedTuple):
         read: What the model reads for it.
         start: Its place in what the model reads.
         at: Its place in the piece.
+        is_term: Whether it is a term of a glossary; one that the model cannot write, or must keep, is a name.
     """
 
     source: str
@@ -69,6 +70,7 @@ class SourcePart(NamedTuple):
     read: str = ""
     start: int = 0
     at: int = 0
+    is_term: bool = False
 
     @property
     def span(self) -> Span:
@@ -115,21 +117,22 @@ class MaskedSource(NamedTuple):
         """Return the parts of some kinds for which the model reads something."""
         return [part for part in self.parts if part.kind in kinds and part.read]
 
-    @property
-    def term_texts(self) -> list[str]:
-        """The translations of a piece whose only words are one term: its renderings, the first one first; else none.
+    def list_term_texts(self, tokenizer: Tokenizer) -> list[str]:
+        """Return what the model may write for a piece whose only words are a term: each rendering, the first one first.
 
-        The model would write a sentence with the term, as it has learned from sentences.
+        There are none for other pieces. The model would write a sentence with the term, as it has learned from sentences.
         """
-        terms = self.find("term")
-        others = "".join(part.read for part in self.parts if part.kind != "term")
+        terms = [part for part in self.parts if part.is_term and part.alternatives]
+        others = "".join(part.read for part in self.parts if not part.is_term)
         if len(terms) != 1 or any(map(str.isalnum, others)):
             return []
         [term] = terms
-        capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
-        renderings = dict.fromkeys(
-            capitals.get(r.casefold(), r) if term.read[:1].isupper() else r for r in term.renderings
-        )
+        renderings = dict.fromkeys(term.renderings)
+        if term.kind == "name":  # put in the place of its placeholder word
+            renderings = {tokenizer.decode(term.alternatives[0]): None}
+        elif term.read[:1].isupper():
+            capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
+            renderings = dict.fromkeys(capitals.get(r.casefold(), r) for r in term.renderings)
         before, after = self.text[: term.start], self.text[term.span[1] :]
         return [f"{before}{rendering}{after}".strip() for rendering in renderings]
 
@@ -202,8 +205,8 @@ class MarkedText:
         """Return a part; what is spelled is written by the model, unless its vocabulary has no subwords for it."""
         spelled, alternatives = self._spell(renderings) if is_spelled else ((), ())
         if kind in ("term", "literal") and not spelled:
-            return SourcePart(source, "name", renderings[:1])
-        return SourcePart(source, kind, spelled or renderings, alternatives)
+            return SourcePart(source, "name", renderings[:1], is_term=kind == "term")
+        return SourcePart(source, kind, spelled or renderings, alternatives, is_term=kind == "term")
 
     def _spell_renderings(
         self, renderings: tuple[str, ...]

@@ -132,8 +132,9 @@ class ProtectedTextMasking(Masking):
 
     def find_known(self, tokenizer: Tokenizer, piece: Piece) -> list[Hypothesis]:
         """Return the translations of a piece whose only words are a term; see `Masking.find_known`."""
-        texts = [text for masked in piece.masked_sources[:1] for text in masked.term_texts]
-        return [Hypothesis(ids, 0.0, 0.0) for ids in tokenizer.encode_target(texts)]
+        some = (masked.list_term_texts(tokenizer) for masked in piece.masked_sources[:1])
+        ids = tokenizer.encode_target([text for texts in some for text in texts])
+        return [Hypothesis(each, 0.0, 0.0) for each in ids]
 
     def read_by_model(self, piece: Piece, hypothesis: Hypothesis) -> tuple[str, list[int]]:
         """Return the text that the model has read, and its token ids; see `Masking.read_by_model`."""

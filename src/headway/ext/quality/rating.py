@@ -163,10 +163,7 @@ def _hide_terms(piece: Piece, hypothesis: Hypothesis, translation: str) -> tuple
         return piece.text, translation
     source = ""
     for part in piece.masked_sources[hypothesis.masked_source].parts:
-        is_term = part.kind == "term" or (
-            part.kind == "name" and part.source not in part.renderings
-        )
-        rendering = next((r for r in part.renderings if is_term and r in translation), None)
+        rendering = next((r for r in part.renderings if part.is_term and r in translation), None)
         source += part.source if rendering is None else HIDDEN
         translation = translation.replace(rendering or HIDDEN, HIDDEN, 1)
     return source, translation
