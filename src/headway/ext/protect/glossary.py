@@ -289,12 +289,10 @@ class Glossary:
             while place >= start:
                 at = end
                 start, end = next(barriers)
-            if place < at or place in inside or is_inside_word(text, place):
+            alike = self._find_alike(folded, place)
+            if not alike or place < at or place in inside or is_inside_word(text, place):
                 continue
-            matches = (
-                self.terms[number].match(text, in_letters, place)
-                for number in sorted(self._find_alike(folded, place))
-            )
+            matches = (self.terms[n].match(text, in_letters, place) for n in sorted(alike))
             fitting = (m for m in matches if m and m.end <= start and m.end not in inside)
             match = max(fitting, key=attrgetter("end"), default=None)  # the first of equal ones
             if match is not None:

@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 from html import unescape
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -62,7 +64,7 @@ def find_protected_text(text: str) -> list[ProtectedText]:
     Numbers with units are kept in sentences. Alone they are what a model may have learned to write as its language
     does: "1.5%" is "1,5 %" in German.
     """
-    found = _match(text)
+    found = [*_match(text)]
     if all(_MEASURE.fullmatch(text, *kept[:2]) for kept in found) and not _has_words(text, found):
         return []
     _set_apart_before(text, found)
@@ -91,7 +93,7 @@ def divide_at_breaks(text: str) -> list[str]:
     return ["".join(pieces) for pieces in parts]
 
 
-def list_gaps(text: str, found: list[ProtectedText]) -> list[str]:
+def list_gaps(text: str, found: Sequence[ProtectedText]) -> list[str]:
     """Return what stands before, between and after protected text."""
     ends = [0, *(kept.end for kept in found)]
     starts = [*(kept.start for kept in found), len(text)]
@@ -122,14 +124,15 @@ def is_symbol(text: str) -> bool:
     return all(len(word) == 1 and word.lower() != word.upper() for word in words)
 
 
-def _has_words(text: str, found: list[ProtectedText]) -> bool:
+def _has_words(text: str, found: Sequence[ProtectedText]) -> bool:
     return any(map(str.isalpha, "".join(list_gaps(text, found))))
 
 
-def _match(text: str) -> list[ProtectedText]:
+@lru_cache(8)  # a line is asked for several times
+def _match(text: str) -> tuple[ProtectedText, ...]:
     """Return placeholders, addresses, code, tags and numbers with units, from left to right."""
     found = [kept._replace(kind="tag") if kept.kind == "break" else kept for kept in _find(text)]
-    return _join_touching(text, found)
+    return tuple(_join_touching(text, found))
 
 
 def _find(text: str) -> list[ProtectedText]:

@@ -102,23 +102,17 @@ def restore(
 
 def needs_links(tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]) -> bool:
     """Return whether `restore` needs links: the model does not read a part, or has not written what it must."""
+    if any(part.is_tag for part in masked.parts):
+        return True
     wanted = sum(bool(part.alternatives) for part in masked.parts)
-    has_tags = any(part.is_tag for part in masked.parts)
-    return has_tags or len(find_rendered(tokenizer, masked, tokens)) < wanted
+    return len(find_rendered(tokenizer, masked, tokens)) < wanted
 
 
 def find_rendered(
     tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]
 ) -> dict[int, Span]:
     """Return where a translation has what it must contain: ranges of its characters, by the numbers of the parts."""
-    text = tokenizer.decode(tokens)
-    numbers = [number for number, part in enumerate(masked.parts) if part.alternatives]
-    wanted = [masked.parts[number].alternatives for number in numbers]
-    found: dict[int, Span] = {}
-    for number, places in find_alternatives(tokenizer, wanted, tokens).items():
-        first, last = (len(tokenizer.decode(tokens[:place])) for place in places)
-        found[numbers[number]] = last - len(text[first:last].lstrip()), last
-    return found
+    return find_alternatives(tokenizer, [part.alternatives for part in masked.parts], tokens)
 
 
 def link_rendered(tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]) -> WordPairs:

@@ -91,7 +91,7 @@ def list_tokens(constraints: Constraints) -> set[int]:
 def find_alternatives(
     tokenizer: Tokenizer, wanted: Sequence[tuple[tuple[int, ...], ...]], tokens: Sequence[int]
 ) -> dict[int, tuple[int, int]]:
-    """Return where a translation has what it must contain: ranges of tokens that do not overlap.
+    """Return where a translation has what it must contain: ranges of its characters that do not overlap.
 
     Long alternatives are found first, because "a man" may contain another one, "man".
 
@@ -101,7 +101,7 @@ def find_alternatives(
         tokens: The translation.
 
     Returns:
-        The first range of each of ``wanted``, by its number; those that are not there have none.
+        The first range of each of ``wanted``, by its number; those that are not there, or in longer words, have none.
     """
     text = tokenizer.decode(tokens)
     found: dict[int, tuple[int, int]] = {}
@@ -114,8 +114,8 @@ def find_alternatives(
                 continue
             if tuple(tokens[start:end]) != alternative:
                 continue
-            places = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
-            if not any(is_inside_word(text, place) for place in places):  # not in a longer word
-                found[number] = start, end
+            first, last = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
+            if not is_inside_word(text, first) and not is_inside_word(text, last):
+                found[number] = last - len(text[first:last].lstrip()), last
                 used.update(range(start, end))
     return found
