@@ -293,7 +293,10 @@ def read_tbx(tmp_path: Path, languages: tuple[str, str], **terms: str) -> list[T
         for code, text in terms.items()
     )
     file = tmp_path / "concept.tbx"
-    file.write_text(f"<martif><termEntry>{sets}</termEntry></martif>", encoding="utf-8")
+    file.write_text(
+        f"<martif xmlns='urn:iso:std:iso:30042:ed-2' xmlns:min='min'><termEntry>{sets}</termEntry></martif>",
+        encoding="utf-8",
+    )
     return read_glossary(file, languages).terms
 
 
@@ -347,7 +350,6 @@ def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path: Path) -
         ("a.tsv", "a*\tb\tregex\n", "1: 'a\\*' matches a text without characters"),
         ("a.csv", 'a,b\n"c,d\n', "2: not a row of a table"),
         ("a.tbx", "<martif>\n<a></b></martif>", "2: not well-formed XML"),
-        ("a.tbx", '<!DOCTYPE a [\n<!ENTITY b "c">]><a/>', "2: declares the entity 'b'"),
         ("a.tbx", TBX, " no terms in fr and de"),
         ("a.doc", "", " a glossary must be a .tsv, .csv or .tbx file"),
     ],

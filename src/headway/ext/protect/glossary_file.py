@@ -9,8 +9,8 @@ a comment. A first row that names both columns (``source, target`` or the langua
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers import expat
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from headway.errors import HeadwayError, suggest
 from headway.ext.protect.glossary import Glossary, Term, strip_renderings
@@ -95,9 +95,10 @@ def _make_glossary(path: Path, rows: Iterator[Row], may_have_regex: bool = True)
             same = terms.get(term.identity)
             terms[term.identity] = same.merge(term) if same else term
         except HeadwayError as error:
-            raise HeadwayError(f"{path}:{number}: {error}") from None
+            where = f"{path}:{number}" if number else path
+            raise HeadwayError(f"{where}: {error}") from None
         if len(terms) > MAX_TERMS:
-            raise HeadwayError(f"{path}:{number}: more than {MAX_TERMS:,} terms")
+            raise HeadwayError(f"{path}: more than {MAX_TERMS:,} terms")
     return Glossary([*terms.values()])
 
 
@@ -163,10 +164,9 @@ def _is_comment(line: str) -> bool:
 def _read_tbx(path: Path, languages: tuple[str, str]) -> Iterator[Row]:
     """Yield the terms of a TBX file, version 2 or 3, as rows of a table: those in use render each term of the source."""
     has_terms = False
-    for concept in _parse(path).iter():
-        if concept.tag not in ("termEntry", "conceptEntry"):
-            continue
-        sections = [each for each in concept.iter() if each.tag in ("langSet", "langSec")]
+    root = _parse(path)
+    for concept in (*root.iter("termEntry"), *root.iter("conceptEntry")):
+        sections = [*concept.iter("langSet"), *concept.iter("langSec")]
         sources, targets = (
             [
                 term
@@ -178,7 +178,7 @@ def _read_tbx(path: Path, languages: tuple[str, str]) -> Iterator[Row]:
         used = "|".join(text for text, is_used in targets if is_used)
         for source, _ in sources if used else ():
             has_terms = True
-            yield Row(int(concept.get("line", 0)), (source, used))
+            yield Row(0, (source, used))
     if not has_terms:
         raise LanguageError(
             f"{path}: no terms in {languages[0] or '?'} and {languages[1] or '?'}; a TBX file names the"
@@ -187,29 +187,16 @@ def _read_tbx(path: Path, languages: tuple[str, str]) -> Iterator[Row]:
 
 
 def _parse(path: Path) -> Element:
-    """Return the root of an XML file; each element has its line as an attribute."""
-    parser, builder = expat.ParserCreate(), TreeBuilder()
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        builder.start(name, {**attributes, "line": str(parser.CurrentLineNumber)})
-
-    def refuse(name: str, *_declaration: object) -> None:
-        raise HeadwayError(
-            f"{path}:{parser.CurrentLineNumber}: declares the entity '{name[:40]}': write its text instead"
-        )
-
-    parser.StartElementHandler, parser.EndElementHandler = start, builder.end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = builder.data, refuse
+    """Return the root of an XML file; its names have no namespaces."""
     try:
-        parser.Parse(path.read_bytes(), True)
-    except expat.ExpatError as error:
-        what = expat.ErrorString(error.code)
-        raise HeadwayError(f"{path}:{error.lineno}: not well-formed XML: {what}") from None
-    except HeadwayError:
-        raise
+        root = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError as error:
+        raise HeadwayError(f"{path}:{error.position[0]}: not well-formed XML: {error}") from None
     except (OSError, ValueError, LookupError) as error:
         raise HeadwayError(f"{path}: it or its encoding cannot be read: {error}") from None
-    return builder.close()
+    for element in root.iter("*"):
+        element.tag = element.tag.rpartition("}")[2]
+    return root
 
 
 def _find_language(sections: Sequence[Element], language: str) -> list[Element]:
@@ -217,7 +204,7 @@ def _find_language(sections: Sequence[Element], language: str) -> list[Element]:
     found = [
         (normalize_code(code), section)
         for section in sections
-        if (code := section.get("xml:lang", "")) and language
+        if (code := section.get(_LANGUAGE, "")) and language
         if find_code(language, [code]) or find_code(code, [language])
     ]
     same = [section for code, section in found if code.startswith(normalize_code(language))]
@@ -227,10 +214,10 @@ def _find_language(sections: Sequence[Element], language: str) -> list[Element]:
 def _list_terms(section: Element) -> list[tuple[str, bool]]:
     """Return the terms of a language, and whether each is not deprecated, superseded or forbidden."""
     found: list[tuple[str, bool]] = []
-    for element in section.iter("*"):
-        name = element.get("type") if element.tag == "termNote" else element.tag.rpartition(":")[2]
+    for element in section.iter():
+        name = element.get("type") if element.tag == "termNote" else element.tag
+        text = "".join(element.itertext()).strip()
         is_status = name in ("administrativeStatus", "normativeAuthorization")
-        text = "".join(element.itertext()).strip() if is_status or name == "term" else ""
         if is_status and found and text.lower().startswith(_UNUSED):
             found[-1] = found[-1][0], False
         elif name == "term" and text:
@@ -238,4 +225,5 @@ def _list_terms(section: Element) -> list[tuple[str, bool]]:
     return found
 
 
+_LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _UNUSED = ("deprecated", "superseded", "forbidden", "obsolete")

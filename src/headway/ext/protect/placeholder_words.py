@@ -302,46 +302,31 @@ def load_placeholder_words(directory: Path | None) -> dict[str, LearnedPhrases]:
     """
     if directory is None or not (file := directory / FILE).is_file():
         return {}
-    values = read_small_file(file, FORMAT, MAX_BYTES)
+    values: Any = read_small_file(file, FORMAT, MAX_BYTES)
     if values["format"] < FORMAT:
         return {}
     with check_writer(file, values):
-        pairs: Any = values.get("pairs")
-        if not _has_form(pairs, {...: _LEARNED}):
-            raise HeadwayError(f"{file}: damaged: its phrases are not as a training writes them")
-    return {
-        name: LearnedPhrases([SteadyPhrase(**each) for each in some["phrases"]], Gap(**some["gap"]))
-        for name, some in pairs.items()
-    }
+        try:
+            return {
+                name: _parse(some["phrases"], some["gap"]) for name, some in values["pairs"].items()
+            }
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise HeadwayError(
+                f"{file}: damaged: its phrases are not as a training writes them ({error})"
+            ) from None
 
 
-_COUNTS: Any = {...: 0}
-_PHRASE = {
-    "text": "",
-    "initial": "",
-    "translations": [""],
-    "lines": 0,
-    "before": _COUNTS,
-    "after": _COUNTS,
-}
-_LEARNED = {"phrases": [_PHRASE, ...], "gap": {"pairs": {...: _COUNTS}, "places": 0, "phrases": 0}}
-
-
-def _has_form(value: Any, form: Any) -> bool:
-    """Return whether a JSON value has a form.
-
-    Args:
-        value: Anything.
-        form: An example: a text that is not blank, a number that is not negative, a list of at least one such
-            value, or of any number (``...``), an object with these fields, or with any (``...``).
-    """
-    if type(value) is not type(form):  # a bool is no number
-        return False
-    if isinstance(form, dict):
-        fields = value if ... in form else form
-        return fields.keys() == value.keys() and all(
-            _has_form(each, form.get(..., form.get(name))) for name, each in value.items()
-        )
-    if isinstance(form, list):
-        return len(value) + (... in form) > 0 and all(_has_form(each, form[0]) for each in value)
-    return value >= 0 if isinstance(form, int) else value.strip() != ""
+def _parse(phrases: list[dict[str, Any]], gap: dict[str, Any]) -> LearnedPhrases:
+    """Return what was learned for a pair of languages from its JSON; any error means that it is damaged."""
+    learned = LearnedPhrases([SteadyPhrase(**each) for each in phrases], Gap(**gap))
+    texts, counts = list[str](), [learned.gap.places, learned.gap.phrases]
+    for each in learned.phrases:
+        texts += [each.text, each.initial, *each.translations, each.translations[0]]
+        counts += [each.lines, *each.before.values(), *each.after.values()]
+    for neighbors in learned.gap.pairs.values():
+        counts += neighbors.values()
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise ValueError("a phrase has no text")
+    if not all(type(count) is int and count >= 0 for count in counts):
+        raise ValueError("a count is no number from 0 on")
+    return learned
