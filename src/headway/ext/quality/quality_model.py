@@ -150,13 +150,11 @@ class QualityModel:
     @classmethod
     def _parse(cls, values: dict[str, Any]) -> "QualityModel":
         weights = values.get("weights")
+        bias, *counts = (values.get(name, 0) for name in ("bias", "sentences", "spearman"))
         if not isinstance(weights, dict) or not weights.keys() >= FEATURES.keys():
             raise ValueError(f"weights must have the names {', '.join(FEATURES)}")
-        bias, *counts = (values.get(name, 0) for name in ("bias", "sentences", "spearman"))
-        if (
-            not all(map(_is_number, (bias, *counts, *weights.values())))
-            or min(weights.values()) < 0
-        ):
+        is_right = all(map(_is_number, (bias, *counts, *weights.values())))
+        if not is_right or min(weights.values()) < 0:
             raise ValueError("bias, sentences and spearman must be numbers, and weights from 0 on")
         bias += sum(usual * weights.get(name, 0) for name, usual in USUAL.items())
         return cls(bias, {name: weights[name] for name in FEATURES}, *counts)
