@@ -8,30 +8,11 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import NamedTuple
 
-from headway.ext.protect.patterns import PATTERNS
+from headway.ext.protect.patterns import PATTERNS, Pattern
 from headway.text import Span
 
-
-class MessageFormat(NamedTuple):
-    """How the messages of a programming language say what is replaced.
-
-    Attributes:
-        directive: Matches what is replaced; its group ``index`` takes part if that names its value, or takes none.
-        escaped: The character that is written twice where it means itself; "": there is none.
-        is_numbered: Whether a directive may have the number of its value, as in ``%2$s``.
-    """
-
-    directive: str
-    escaped: str = ""
-    is_numbered: bool = False
-
-
-_FORMATS = {
-    flag: MessageFormat(each.expression, *each.others[:1], "numbered" in each.others)
-    for each in PATTERNS
-    if each.kind == "format"
-    for flag in each.name.split()
-}
+_FORMATS = {flag: each for each in PATTERNS if each.kind == "format" for flag in each.name.split()}
+_NONE = Pattern("format", "", "(?!)")
 
 
 class Directive(NamedTuple):
@@ -62,11 +43,11 @@ class FormattedMessage:
 
     def __init__(self, message: str, flags: Iterable[str]) -> None:
         formats = (_FORMATS.get(flag.removesuffix("-format")) for flag in flags)
-        self._format = next(filter(None, formats), MessageFormat("(?!)"))
+        self._format = next(filter(None, formats), _NONE)
         self.directives: list[Directive] = []
         escaped, at, length = self._format.escaped, 0, 0
         parts, between = list[str](), list[str]()
-        for found in re.finditer(self._format.directive, message, re.DOTALL):
+        for found in re.finditer(self._format.expression, message, re.DOTALL):
             between.append(message[at : found.start()])
             length += len(between[-1])
             is_twice = found[0] == escaped * 2
@@ -97,7 +78,7 @@ class FormattedMessage:
         written = {each.start: each.source for each in self.directives}
         free = [each for each in self.directives if each.takes_next]
         moved = sorted(free, key=lambda each: places[each.start])
-        if moved != free and self._format.is_numbered:
+        if moved != free and self._format.numbered:
             numbers = count(1)
             written |= {each.start: _number(each.source, numbers) for each in free}
         elif moved != free:

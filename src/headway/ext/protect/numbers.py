@@ -173,8 +173,10 @@ def _leave_out_pairs(
             while queue and queue[-1] not in left:
                 queue.pop()
         first = min((queue[-1] for queue in queues if queue), default=None)
-        if left.pop(first, None) is None:
+        if first is None:
             alone.append(number)
+        else:
+            del left[first]
     return alone, [*left.values()]
 
 

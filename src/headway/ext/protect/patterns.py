@@ -13,14 +13,17 @@ class Pattern(NamedTuple):
     Attributes:
         kind: How what it matches stands in a sentence, see `headway.ext.protect.protected_text`; or "format".
         name: What it matches; of a format, the flags of gettext, with spaces between them.
-        expression: The regular expression.
-        others: What the row says besides.
+        expression: The regular expression; the group ``index`` of a format takes part if a directive names its value, or
+            takes none.
+        escaped: Of a format, the character that is written twice where it means itself; "": there is none.
+        numbered: "numbered" if a directive of a format may have the number of its value, as in ``%2$s``.
     """
 
     kind: str
     name: str
     expression: str
-    others: tuple[str, ...] = ()
+    escaped: str = ""
+    numbered: str = ""
 
 
 def _read_table() -> tuple[dict[str, str], list[Pattern]]:
@@ -33,7 +36,7 @@ def _read_table() -> tuple[dict[str, str], list[Pattern]]:
             if kind == "define":
                 definitions[name] = expression
             else:
-                patterns.append(Pattern(kind, name, expression, tuple(others)))
+                patterns.append(Pattern(kind, name, expression, *others))
     return definitions, patterns
 
 
