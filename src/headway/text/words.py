@@ -48,7 +48,7 @@ _LETTERS_OF_A_SYLLABLE = 3
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
 # Characters that a reader does not see: soft hyphens, marks of direction, variation selectors and the like.
 _INVISIBLE = (
-    "\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff0-\ufff8"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _UNSEEN = _INVISIBLE + "\u200c\u200d"  # alone, they are no word

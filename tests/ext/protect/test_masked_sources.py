@@ -15,7 +15,7 @@ from headway.errors import UsageError
 from headway.ext.documents.passages import Passage
 from headway.ext.protect import MaskedSource
 from headway.ext.protect.glossary import Term
-from headway.ext.protect.masked_source import MarkedText
+from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import NOTHING, PlaceholderWord
 from headway.ext.protect.restoring import link_parts, restore
 from headway.text import Tokenizer, WordLinks
@@ -471,7 +471,7 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(
         marked = MarkedText(f"{{a}} {taken} {{b}}", translator.tokenizer, keep=True, glossary=None)
     assert not marked.marks.keys() & set(taken)
     # More placeholders than free characters: the last ones are read as text.
-    monkeypatch.setattr("headway.ext.protect.masked_source._FREE", range(0xF0000, 0xF0002))
+    monkeypatch.setattr("headway.ext.protect.marked_text._FREE", range(0xF0000, 0xF0002))
     marked = MarkedText("{a} b {c} d {e}", translator.tokenizer, keep=True, glossary=None)
     assert marked.text == "\U000f0000 b \U000f0001 d {e}"
     assert marked.restore(marked.text) == "{a} b {c} d {e}"

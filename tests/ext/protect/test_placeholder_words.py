@@ -15,7 +15,7 @@ from headway.ext.protect.learned_placeholder_words import (
     PAIRS,
     learn_placeholder_words,
 )
-from headway.ext.protect.masked_source import MarkedText
+from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import (
     FILE,
     MAX_BYTES,

@@ -7,7 +7,7 @@ import pytest
 
 from headway import Glossary, SearchConfig, Translator
 from headway.ext.protect.glossary import Term
-from headway.ext.protect.masked_source import MarkedText
+from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import PlaceholderWord
 from headway.ext.protect.restoring import link_rendered, needs_links, restore
 from headway.translation import link_words, spell_words

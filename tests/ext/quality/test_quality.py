@@ -16,7 +16,8 @@ from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.protect import count_different_numbers
-from headway.ext.protect.masked_source import MarkedText, PlaceholderWord
+from headway.ext.protect.marked_text import MarkedText
+from headway.ext.protect.placeholder_words import PlaceholderWord
 from headway.ext.quality import find_defects, rating
 from headway.ext.quality.defects import find_lost_names, keeps_words
 from headway.ext.quality.learned_quality import examine_lines

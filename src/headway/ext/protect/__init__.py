@@ -1,11 +1,12 @@
 """Text that must stay in a translation (placeholders, code, numbers, tags, emoji), and terms that must come in it.
 
-Mask, translate, restore. `masking` is the stage, which the pipeline of a translation calls. `masked_source` makes what the model reads of a
-text in which something must stay or come, and `restoring` brings that back into what the model has written. They know
+Mask, translate, restore: three files tell it. `masking` is the stage that the pipeline of a translation calls. It makes a `MarkedText` of a
+line (`marked_text`), which is cut like any text; each piece becomes a `MaskedSource` (`masked_source`), what the model reads instead and
+what its translation must contain. `restoring` puts what stays, and the terms that are missing, into what the model has written. They ask
 
-- what must stay: `protected_text`, a table of patterns by kind; `message_formats`, what programs replace; `capitals`;
+- what must stay: `protected_text`, by the table ``patterns.tsv``; `message_formats`, what programs replace; `capitals`;
 - what must come: `glossary`, and its files, `glossary_file`;
-- what a model reads instead: `placeholder_words`, a table that `learned_placeholder_words` counts in a training text.
+- what a model reads instead: `placeholder_words`, which `learned_placeholder_words` counts in a training text.
 
 `numbers` and `word_ranges` are for other rooms, too: do two texts have the same numbers, and which words belong to which.
 """

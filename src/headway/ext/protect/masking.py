@@ -1,7 +1,7 @@
 """The stage: what of a line must stay, and which terms must come, is hidden from the model, and restored in the translation.
 
 `ProtectedTextMasking.split` masks a line, and `ProtectedTextMasking.write` restores it; the search is between them. What is masked
-and why is in `headway.ext.protect.masked_source`, where it goes in a translation in `headway.ext.protect.restoring`.
+and why is in `headway.ext.protect.marked_text`, where it goes in a translation in `headway.ext.protect.restoring`.
 """
 
 import re
@@ -77,7 +77,7 @@ class ProtectedTextMasking(Masking):
     def _split_text(self, pipeline: "Pipeline", text: str, language_name: str) -> Iterator[Piece]:
         """Yield the pieces of a text without breaks; the model reads the name of a language before each."""
         from headway.ext.protect.capitals import is_in_capitals
-        from headway.ext.protect.masked_source import MarkedText
+        from headway.ext.protect.marked_text import MarkedText
         from headway.text import simplify_breaks
         from headway.translation import split_line, split_sentences
 
