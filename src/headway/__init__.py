@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway.config import Config, ModelConfig, SearchConfig, TextConfig, TrainingConfig
     from headway.errors import HeadwayError
+    from headway.ext.best import best
     from headway.ext.documents import translate_file
     from headway.ext.kinds import (
         Classifier,
@@ -48,6 +49,7 @@ __all__ = [
     "Transformer",
     "Translation",
     "Translator",
+    "best",
     "compile_native",
     "make_batches",
     "read_glossary",

@@ -50,7 +50,7 @@ class Recipes(Campaign):
             goal = count_finished(out) + self.luck.randint(0, MOST_STAGES)
 
             while process.poll() is None and not (
-                (out / "plan.json").exists() and count_finished(out) >= goal
+                (out / "plan").exists() and count_finished(out) >= goal
             ):
                 time.sleep(0.05)
             try:
@@ -70,7 +70,7 @@ class Recipes(Campaign):
         page = (out / "report.html").read_text(encoding="utf-8")
         for file in sorted((out / "stages").glob("*.json")):
             stage = json.loads(file.read_text(encoding="utf-8"))
-            if stage["scores"] is None:
+            if not stage["scores"]:
                 continue
             words = shlex.split(stage["commands"][-1].replace("OUT/", f"{out}/"))
             words = words[1 : words.index(">")]

@@ -6,17 +6,8 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.text.batches import Batch, read_batch
-    from headway.text.cleaning import (
-        KEPT,
-        RULES,
-        Decisions,
-        FoundPairs,
-        Report,
-        Rule,
-        broken_rule,
-        digest_loosely,
-        digest_pair,
-    )
+    from headway.text.chunks import Workers, run_stage
+    from headway.text.cleaning import broken_rule, digest_loosely
     from headway.text.encodings import likely_encoding
     from headway.text.groups import (
         Group,
@@ -56,13 +47,8 @@ if TYPE_CHECKING:
         scan_lines,
     )
     from headway.text.preparation import prepare
-    from headway.text.preparation.clean_ranges import SIDE, WHOLE, find_shared
-    from headway.text.preparation.plan import RANGE
-    from headway.text.preparation.selection import (
-        choose_validation,
-        mark_first,
-        mark_repeated,
-    )
+    from headway.text.preparation.plan import Plan
+    from headway.text.preparation.stages import PreparationStages
     from headway.text.prepared import PreparedData, check_new, write_ids, write_prepared
     from headway.text.readers import FileForm, Pair, one_line, read_pairs, require_readable
     from headway.text.sentencepiece_file import SentencePieceFile

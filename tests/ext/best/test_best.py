@@ -5,20 +5,18 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
+import headway
 import headway.ext.best.recipe_numbers
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best import execution, report
-from headway.ext.best.recipe_plan import RecipePlan
-from headway.ext.best.stage import Command, Stage, StageResult
-from headway.ext.best.stage_records import open_directory
-from headway.ext.best.verbs import best
+from headway.ext.best import report, running
+from headway.files import replace_text
+from headway.locks import DirectoryLock
 from headway.translation import Translator
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
@@ -29,7 +27,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module", autouse=True)
 def _small_recipe():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "run_child", run_forked)
+        patch.setattr(running, "run_child", run_forked)
         patch.setattr(headway.ext.best.recipe_numbers, "SCALES", (SCALE,))
         for name, value in NUMBERS.items():
             patch.setattr(headway.ext.best.recipe_numbers, name, value)
@@ -69,20 +67,20 @@ def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
     started = time.monotonic()
     moments = (
         lambda: time.monotonic() > started + 0.1,
-        lambda: (out / "plan.json").exists(),
+        lambda: (out / "plan").exists(),
         lambda: (out / "stages" / "sweep-1.json").exists(),
         lambda: saved("forward-1"),
         lambda: saved("student"),
         lambda: False,
     )
     for number, is_time in enumerate(moments):
-        process = go_on(out, () if (out / "plan.json").exists() else (*corpus, *OPTIONS), is_time)
+        process = go_on(out, () if (out / "plan").exists() else (*corpus, *OPTIONS), is_time)
         if number == 2:  # as if it had been killed before it recorded what was finished
             (out / "stages" / "sweep-1.json").unlink()
         if number == 3:
             assert not (out / "stages" / "forward-1.json").exists()
             report = (out / "report.html").read_text()
-            assert "<b>text</b>" in report
+            assert "<b>backward</b>" in report
             assert "<b>forward-1</b>" not in report
     assert process.exitcode == 0
     for name in MODELS:
@@ -136,7 +134,7 @@ def test_the_figures_of_the_report_are_those_of_evaluate(finished, corpus, capsy
 
 
 def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys):
-    monkeypatch.setattr(execution, "run_child", lambda *_: pytest.fail("a stage was done again"))
+    monkeypatch.setattr(running, "run_child", lambda *_: pytest.fail("a stage was done again"))
     before = {
         name: (finished / name).read_bytes() for name in (*MODELS, "README.md", "report.html")
     }
@@ -159,14 +157,17 @@ def test_changed_options_are_refused(change, message, finished, corpus):
         dispatch(["best", str(finished), *change])
 
 
-def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(finished, monkeypatch):
-    monkeypatch.undo()
+def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(
+    finished, tmp_path, monkeypatch
+):
+    out = tmp_path / "<out>"
+    shutil.copytree(finished, out)
     monkeypatch.setattr(report, "find_spec", lambda name: True)
-    plan = RecipePlan.read(finished)
-    stage = Stage(name="final", part="translations", purpose="", run=finished / "runs" / "final")
-    page = report.to_html(plan, [(stage, StageResult(seconds=1.0))], "<out>", with_curves=True)
+    assert dispatch(["best", str(out)]) == 0
+    page = (out / "report.html").read_text()
     assert page.count("data:image/svg+xml;base64,") == 1
     assert "&lt;out&gt;" in page
+    assert "<out>" not in page
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)
 
 
@@ -181,25 +182,25 @@ def test_changed_text_is_refused(finished, corpus):
         file.write_bytes(before)
 
 
-def test_changed_text_is_not_imported(corpus, tmp_path):
-    """Without options too: an interrupted recipe reads the text when it goes on."""
+def test_the_text_of_a_planned_recipe_is_not_needed_any_more(corpus, tmp_path):
     text = [shutil.copy(file, tmp_path) for file in corpus if not file.startswith("--")]
-    words = ["--train", *text[:2], "--valid", *text[2:]]
     out = tmp_path / "out"
+    words = ["--train", *text[:2], "--valid", *text[2:], "--test", *text[2:], *OPTIONS]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "_do", lambda *_: 1)
-        assert dispatch(["best", str(out), *words, *OPTIONS]) == 1
-    Path(text[0]).write_text("Something else.\n")
-    with pytest.raises(UsageError, match=rf"{text[0]}: has changed since"):
-        dispatch(["best", str(out)])
+        patch.setattr(running, "_do", lambda *_: 1)
+        assert dispatch(["best", str(out), *words]) == 1
+    for file in text:
+        Path(file).unlink()
+    assert dispatch(["best", str(out)]) == 0
+    assert Translator.load(out).translate("1 2")
 
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
     out = tmp_path / "out"
     assert dispatch(["best", str(out), *corpus, *OPTIONS, "--dry-run"]) == 0
     plan = capsys.readouterr().out
-    names = re.findall(r"^  (\S+) +\d+ ", plan, re.MULTILINE)
-    assert names[:4] == ["text", "sweep-1", "sweep-2", "backward"]
+    names = re.findall(r"^  (\S+) +\d+ ", plan.partition("stages")[2], re.MULTILINE)
+    assert names[:3] == ["sweep-1", "sweep-2", "backward"]
     assert "final" in names
     assert "measures this machine anew" in plan
     assert not out.exists()
@@ -210,7 +211,7 @@ def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_ta
 ):
     dispatch(["best", str(finished), "--dry-run"])
     whole = capsys.readouterr().out
-    assert not re.findall(r"^  \S+ +\d+ ", whole, re.MULTILINE)
+    assert not re.findall(r"^  \S+ +\d+ ", whole.partition("stages")[2], re.MULTILINE)
     assert "measures this machine anew" not in whole
     listed = re.findall(r"^  (\S+) +done ", whole, re.MULTILINE)
     assert sorted(listed) == sorted(file.stem for file in (finished / "stages").glob("*.json"))
@@ -224,8 +225,8 @@ def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_ta
     plan = capsys.readouterr().out
     assert re.search(r"^  backward +done ", plan, re.MULTILINE)
     assert re.search(r"^  final +\d+ ", plan, re.MULTILINE)
-    total = re.search(r"(\d+) stages, (\d+) of them done, about (.+) on this machine", plan)
-    times = re.findall(r"^  \S+ +(\d.*?)  ", plan, re.MULTILINE)
+    total = re.search(r"(\d+) stages, (\d+) of them done, about (.+):", plan)
+    times = re.findall(r"^  \S+ +(\d.*?)  ", plan.partition("stages")[2], re.MULTILINE)
     assert len(times) == int(total[1]) - int(total[2])
     assert sum(map(seconds, times)) == pytest.approx(seconds(total[3]), abs=30 + len(times))
 
@@ -236,56 +237,102 @@ def seconds(duration: str) -> int:
     return sum(int(n) * units[unit] for n, unit in re.findall(r"(\d+) (\w+)", duration))
 
 
-def test_few_hours_leave_parts_out_and_say_so(corpus, tmp_path, capsys):
-    words = ["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", "--hours"]
-    dispatch([*words, "0.04"])
-    some = capsys.readouterr().out
-    assert "the sweep: with it" in some
-    assert "final" in some
-    dispatch([*words, "0.004"])
-    fixed = capsys.readouterr().out
-    assert "final" not in fixed
-    assert (
-        "more than the 0.004 hours: the trainings have the steps of --training.max-steps" in fixed
+def test_few_hours_choose_a_shorter_plan_and_parts_are_left_out_by_name(corpus, tmp_path, capsys):
+    def planned(*words: str) -> str:
+        dispatch(["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", *words])
+        return capsys.readouterr().out
+
+    whole = planned()
+    assert re.search(r"^\* everything .* \+ sweep$", whole, re.MULTILINE)
+    some = planned("--hours", "0.03")
+    assert re.search(
+        r"^\* translations .* \+ back-translation, forward-translation$", some, re.MULTILINE
     )
-    assert "of the steps of each training" not in fixed
-    at = words.index("--training.max-steps")
-    del words[at : at + 2]
-    dispatch([*words, "0.004"])
-    few = capsys.readouterr().out
-    assert "more than the 0.004 hours: the trainings are not shortened further" in few
-    assert "98 % of the steps of each training" in few
-    assert "warning: 7 validation pairs decide" in few
-    wanted = re.search(r"warning: trainings have 2 % of the usual steps.*--hours ([\d.]+) or", few)
-    dispatch([*words, wanted[1]])
-    assert "of the usual steps" not in capsys.readouterr().out
+    assert "sweep-1" not in some
+    assert "warning: 7 validation pairs decide" in some
+    few = planned("--hours", "0.004")
+    assert "final" not in few
+    assert "the shortest plan takes more than 0.004 hours" in few
+    less = planned("--without", "student", "back-translation")
+    assert not re.search(r"^  (student|distillation|backward)", less, re.MULTILINE)
+    assert re.search(r"^  forward-translation-1", less, re.MULTILINE)
+    with pytest.raises(UsageError, match=r"--without studnt: no part .*did you mean 'student'"):
+        planned("--without", "studnt")
 
 
 def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monkeypatch, capsys):
     def fail(arguments, output=None):
         return run_forked(arguments, output) if arguments[0] == "bench" else 143
 
-    monkeypatch.setattr(execution, "run_child", fail)
+    monkeypatch.setattr(running, "run_child", fail)
     out = tmp_path / "out"
     assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 143
     assert f"headway best {out} goes on there" in capsys.readouterr().err
     assert not json.loads((out / "stages" / "sweep-1.json").read_text())["is_finished"]
+    assert not list(out.rglob(".tmp-*"))
 
 
-def test_a_plan_that_another_process_has_made_meanwhile_must_be_of_the_same_options(
-    corpus, tmp_path, monkeypatch, capsys
-):
-    out, find = tmp_path / "out", best.find_plan
+def test_an_interrupted_plan_leaves_nothing_and_is_made_anew(corpus, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "run_child", lambda *_: 130)  # the measurement
+        with pytest.raises(SystemExit):
+            dispatch(["best", str(out), *corpus, *OPTIONS])
+    assert not out.exists()
+    for number, moment in enumerate((0.0, 0.05, 0.2)):
+        process = fork(main, ["best", str(out), *corpus, *OPTIONS])
+        while not out.exists():
+            time.sleep(0.002)
+        time.sleep(moment)
+        process.kill()
+        process.join()
+        time.sleep(0.1)
+        assert number or not (out / "plan").exists()
+    monkeypatch.setattr(running, "_do", lambda *_: 1)
+    assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 1
+    assert (out / "plan" / "data" / "data.json").exists()
+    assert not list(out.rglob(".tmp-*"))
 
-    def find_late(*args):
-        plan = find(*args)
-        out.mkdir()
-        replace(plan, options=replace(plan.options, hours=1.0)).write(out)
-        return plan
 
-    monkeypatch.setattr(best, "find_plan", find_late)
-    with pytest.raises(UsageError, match="planned with hours 1"):
-        dispatch(["best", str(out), *corpus, *OPTIONS])
+def test_a_plan_of_another_version_is_refused(finished, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(finished / "plan", out / "plan")
+    plan = json.loads((out / "plan" / "plan.json").read_text())
+    for changed, message in (
+        ({"format": 15, "headway": "0.2.0"}, "format 15 of Headway 0.2.0"),
+        ({"format": 99}, "format 99"),
+        ({"options": {}}, r"plan\.json: damaged"),
+    ):
+        replace_text(out / "plan" / "plan.json", json.dumps(plan | changed))
+        with pytest.raises(HeadwayError, match=message):
+            dispatch(["best", str(out)])
+    shutil.move(out / "plan" / "plan.json", out / "plan.json")  # where it was before
+    shutil.rmtree(out / "plan")
+    with pytest.raises(HeadwayError, match=r"holds plan\.json, but no plan of this version"):
+        dispatch(["best", str(out), "--train", "a.en", "a.de", "--valid", "7"])
+
+
+def test_the_function_does_what_the_command_does(finished, corpus, tmp_path, monkeypatch):
+    settings = {
+        name.removeprefix("--"): value
+        for name, value in zip(OPTIONS[::2], OPTIONS[1::2], strict=True)
+    }
+    files = [Path(word) for word in corpus if not word.startswith("--")]
+    with pytest.raises(UsageError, match="--hours 0"):
+        headway.best(tmp_path / "out", files[:2], files[2:], hours=0, settings=settings)
+    with pytest.raises(UsageError, match="no plan there yet"):
+        headway.best(tmp_path / "out")
+    translator = headway.best(finished, files[:2], files[2:], settings=settings)
+    assert translator.translate("1 2") == Translator.load(finished).translate("1 2")
+    out = tmp_path / "other"
+    monkeypatch.setattr(running, "_do", lambda *_: 3)
+    with pytest.raises(HeadwayError, match="a stage has failed"):
+        headway.best(out, files[:2], 7, without=["student"], settings=settings)
+    plan = json.loads((out / "plan" / "plan.json").read_text())
+    assert (plan["options"]["without"], plan["facts"]["validation"]) == (["student"], 7)
+    process = fork(headway.best, finished)  # a process that multiprocessing has started
+    process.join()
+    assert process.exitcode
 
 
 def test_text_of_the_user_in_the_directory_is_never_overwritten(corpus, tmp_path):
@@ -296,7 +343,9 @@ def test_text_of_the_user_in_the_directory_is_never_overwritten(corpus, tmp_path
         for n, code in ((1, "en"), (2, "de"))
     ]
     before = [Path(file).read_bytes() for file in own]
-    with pytest.raises(HeadwayError, match=r"holds text, but no plan\.json: give another OUT"):
+    with pytest.raises(
+        HeadwayError, match=r"holds text, but no plan of this version: give another OUT"
+    ):
         dispatch(["best", str(tmp_path), "--train", *own, "--valid", *corpus[-2:], *OPTIONS])
     assert [Path(file).read_bytes() for file in own] == before
 
@@ -320,7 +369,7 @@ def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monk
     names = [Path(shutil.copy(file, folder)).name for file in corpus if not file.startswith("--")]
     words = ["--train", *names[:2], "--valid", *names[2:], *OPTIONS]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "_do", lambda *_: 1)
+        patch.setattr(running, "_do", lambda *_: 1)
         patch.chdir(folder)
         assert dispatch(["best", "../out", *words]) == 1
         assert dispatch(["best", "../out", *(w.replace("train.", "./train.") for w in words)]) == 1
@@ -341,7 +390,7 @@ def test_one_process_works_in_a_directory(finished):
 
 
 def hold(out: Path) -> None:
-    with open_directory(out):
+    with DirectoryLock(out):
         (out / ".held").touch()
         time.sleep(60)
 
@@ -355,16 +404,11 @@ def test_every_command_has_the_threads_and_ranks_that_were_asked_for(tmp_path, m
             output.touch()
         return 0
 
-    monkeypatch.setattr(execution, "run_child", run_child)
+    monkeypatch.setattr(running, "run_child", run_child)
     for ranks, threads in ((2, 3), (0, 0)):
         for verb in ("train", "bench", "translate", "evaluate"):
-            output = tmp_path / "scores" / "x.json" if verb == "evaluate" else None
-            assert (
-                execution.Processors(ranks, threads).run(
-                    Command(arguments=[verb, "x"], output=output)
-                )
-                == 0
-            )
+            output = tmp_path / "x.json" if verb == "evaluate" else None
+            assert running.Processors(ranks, threads).run([verb, Path("x")], output) == 0
     assert given == [
         ["train", "x", "--ranks", "2", "--training.threads", "3"],
         ["bench", "x", "--ranks", "2", "--threads", "3"],

@@ -1,11 +1,8 @@
-"""The recipe as a program: which stages follow from which results, without doing any."""
+"""The recipe as a program: which stages follow from which results, and which plan fits, without doing any."""
 
 import re
-import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,68 +11,70 @@ from headway.cli.verbs import evaluate, train, translate
 from headway.config import PRESETS, load
 from headway.errors import UsageError
 from headway.ext.best import recipe_numbers as numbers
-from headway.ext.best.estimates import Fit, benchmark, estimate_seconds, fit_parts, list_stages
-from headway.ext.best.execution import describe_plan
-from headway.ext.best.facts import TextFacts
-from headway.ext.best.given import GivenText
-from headway.ext.best.recipe import begin_recipe, best_model
-from headway.ext.best.recipe_numbers import SCALES, Choices, Scale, choose_scale
-from headway.ext.best.recipe_plan import Options, RecipePlan
-from headway.ext.best.report import judge_parts, make_rows
-from headway.ext.best.resolving import check_settings
-from headway.ext.best.stage import FileWork, ModelScores, Stage, StageResult
+from headway.ext.best import stage as records
+from headway.ext.best.recipe import best_model
+from headway.ext.best.recipe_numbers import PARTS, PLANS, SCALES, Scale, choose_scale
+from headway.ext.best.recipe_options import Options
+from headway.ext.best.recipe_plan import RecipePlan
+from headway.ext.best.recipe_text import TextFacts
+from headway.ext.best.report import judge_phases, make_rows
+from headway.ext.best.running import _benchmark
+from headway.ext.best.stage import (
+    InstalledModel,
+    JoinedText,
+    Stage,
+    StageResult,
+    find_result,
+    record_stage,
+    replay,
+)
 from headway.ext.best.stage_maker import StageMaker
-from headway.ext.best.stage_records import StageRecords, unfinished_stages
-from headway.ext.best.text_work import KeepShort
 from headway.ext.documents.opening import check_is_lines, is_document
 
 FACTS = TextFacts(
-    read=31_000, kept=29_000, dropped={}, source_characters=29_000 * 61, target_characters=29_000 * 71,
-    source_tokens=29_000 * 15, target_tokens=29_000 * 17, validation=1013, mono_source=200_000, mono_target=700,
-    mono_source_characters=200_000 * 61, mono_target_characters=700 * 71,
+    cleaned=29_000, kept=29_000, source_tokens=29_000 * 15, target_tokens=29_000 * 17, validation=1013,
+    mono_lines={"source": 58_000, "target": 700}, mono_tokens={"source": 58_000 * 15, "target": 700 * 17},
 )  # fmt: skip
-ALL = Choices(sweep=True, forward_models=2, back_translation=True, student=True)
+ALL = [*PARTS]
 SCALE = Scale(
     most_pairs=1e9,
     sweep=({}, {"model.dropout": "0.3"}, {"text.vocab-size": "4000", "model.d-model": "192"}),
     forward_models=2,
     student={"search.precision": "int8"},
 )
-GIVEN = GivenText(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
+GIVEN = Options(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
 OUT = Path("runs/best")
 
 
-def maker(scale: Scale = SCALE, choices: Choices = ALL, **overrides: str) -> StageMaker:
+def maker(scale: Scale = SCALE, given: Options = GIVEN, **overrides: str) -> StageMaker:
     settings = {
         name.replace("__", ".").replace("_", "-"): value for name, value in overrides.items()
     }
-    return StageMaker(
-        out=OUT,
-        languages=("en", "de"),
-        facts=FACTS,
-        scale=scale,
-        choices=choices,
-        overrides=settings,
-    )
+    options = replace(given, settings=settings)
+    return StageMaker(out=OUT, options=options, facts=FACTS, scale=scale, length=1.0)
 
 
-def follow(make: StageMaker, bleu: dict[str, float], given: GivenText = GIVEN) -> dict[str, Stage]:
+def follow(make: StageMaker, bleu: dict[str, float], parts: list[str] = ALL) -> dict[str, Stage]:
     """The stages of a recipe whose models have these scores; all others have 20."""
-    recipe, stages = best_model(make, given), {}
+    recipe, stages = best_model(make, parts), {}
     stage = next(recipe)
     try:
         while True:
             assert stage.name not in stages
             stages[stage.name] = stage
-            scores = ModelScores(bleu=bleu.get(stage.name, 20.0), chrf=50.0)
-            stage = recipe.send(StageResult(seconds=1.0, scores=scores if stage.scores else None))
+            stage = recipe.send(StageResult(1.0, {"bleu": bleu.get(stage.name, 20.0)}))
     except StopIteration:
         return stages
 
 
+def guessed(make: StageMaker) -> list[Stage]:
+    return [stage for stage, _ in replay(best_model(make, ALL), None, guesses=True)[0]]
+
+
 def options(stage: Stage, verb=train):
     """The parsed options of a stage's first command."""
-    return parse(stage.commands[0].words[0], verb, stage.commands[0].words[1:])
+    words = [*map(str, stage.commands[0])]
+    return parse(words[0], verb, words[1:])
 
 
 @pytest.mark.slow
@@ -83,9 +82,9 @@ def test_every_command_of_every_scale_is_understood():
     given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
     verbs = {"train": train, "evaluate": evaluate, "translate": translate}
     for scale in SCALES:
-        for stage in list_stages(best_model(maker(scale), given)):
+        for stage in guessed(maker(scale, given)):
             for command in stage.commands:
-                verb, *words = command.words
+                verb, *words = map(str, command)
                 parse(verb, verbs[verb], words)
 
 
@@ -107,8 +106,8 @@ def test_a_forward_model_is_trained_as_long_as_the_last_one_if_it_is_the_last_on
         return {"training.max-steps": str(of)}
 
     scale = replace(SCALE, forward=steps(500), final=steps(800))
-    for back_translation, names in ((True, ["500", "800"]), (False, ["800"])):
-        stages = follow(maker(scale, Choices(back_translation=back_translation)), {})
+    for parts, names in ((["back-translation"], ["500", "800"]), ([], ["800"])):
+        stages = follow(maker(scale), {}, parts)
         trained = [stages[name] for name in ("forward-1", "final") if name in stages]
         assert [options(s).overrides["training.max-steps"] for s in trained] == names
 
@@ -122,10 +121,10 @@ def test_the_last_training_goes_on_from_the_best_forward_model_if_the_scale_says
         final = options(stages["final"])
         assert (final.init, final.overrides.get("training.rate-scale")) == (init, rate)
         assert options(stages["forward-1"]).init is None
-    alone = follow(maker(scale, Choices(student=True)), {})
+    alone = follow(maker(scale), {}, ["student"])
     assert options(alone["forward-1"]).overrides["training.rate-scale"] == "2"
     assert "backward" not in alone
-    assert options(alone["student-text"], translate).backward is None
+    assert options(alone["distillation"], translate).backward is None
 
 
 def test_settings_of_the_user_hold_in_every_training_and_are_not_swept():
@@ -148,16 +147,38 @@ def test_the_last_training_is_installed_only_if_it_is_better():
 
 @pytest.mark.parametrize(("bleu", "texts"), [(21.0, 1), (19.0, 2)])
 def test_an_ensemble_translates_only_if_it_is_better(bleu, texts):
-    stages = follow(maker(), {"ensemble": bleu})
-    own = [stage for name, stage in stages.items() if name.startswith("own-")]
+    make = maker(given=replace(GIVEN, mono_source=["m.en"]))
+    stages = follow(make, {"ensemble": bleu})
+    own = [stages[name] for name in stages if re.fullmatch(r"forward-translation-\d", name)]
     assert len(own) == texts
     models = [[str(OUT / "runs/forward-1")], [str(OUT / "runs/forward-2")]]
     assert [options(stage, translate).models for stage in own] == (
         [[*models[0], *models[1]]] if texts == 1 else models
     )
-    given = replace(GIVEN, mono_source=["m.en"])
-    mono = options(follow(maker(), {"ensemble": bleu}, given)["mono-source"], translate)
+    mono = options(stages["forward-translation-mono"], translate)
     assert mono.models == [model for [model] in models][:: 1 if texts == 1 else 2]
+
+
+def test_each_part_can_be_left_out():
+    usual = {*follow(maker(), {})}
+    back = {"backward", "back-translation"}
+    forward = {"ensemble", "forward-translation-1", "forward-translation-2"}
+    student = {name for name in usual if "student" in name} | {"distillation"}
+    for part, stages in (
+        ("back-translation", back),
+        ("forward-translation", forward),
+        ("student", student),
+        ("sweep", {"sweep-1", "sweep-2", "sweep-3"}),
+        ("seeds", {"forward-2", "ensemble", "forward-translation-2"}),
+    ):
+        left = [each for each in ALL if each != part]
+        assert usual - {*follow(maker(), {}, left)} == stages
+    neither = follow(maker(), {}, ["student"])
+    assert usual - {*neither} >= back | forward | {"install-first", "final"}
+    # Without a model of the other direction, a search decides alone.
+    alone = follow(maker(), {}, ["forward-translation"])["forward-translation-1"]
+    assert "--backward" not in alone.commands[0]
+    assert "--search.candidates" not in alone.commands[0]
 
 
 def searched(stages: dict[str, Stage]) -> list[tuple[str, str]]:
@@ -195,13 +216,17 @@ def test_the_student_goes_on_from_the_installed_model_with_fewer_layers():
             student.overrides["model.d-model"]
             == options(stages["final"]).overrides["model.d-model"]
         )
+    for asked, given in (("6", "3"), ("2", "2")):  # whatever the user says of layers
+        stages = follow(maker(SCALES[2], model__num_decoder_layers=asked), {})
+        assert options(stages["student"]).overrides["model.num-decoder-layers"] == given
+        assert options(stages["final"]).overrides["model.num-decoder-layers"] == asked
 
 
 def test_a_score_of_zero_is_a_score():
     """Models that all have it need no more trials than models that all have 20; a plan has all trials."""
     usual = [*follow(maker(), {})]
     assert [*follow(maker(), dict.fromkeys(usual, 0.0))] == usual
-    planned = {stage.name for stage in list_stages(best_model(maker(), GIVEN))}
+    planned = {stage.name for stage in guessed(maker())}
     assert planned - {*usual} >= {"search-8", "student-beam-2", "student-beam-4"}
 
 
@@ -214,83 +239,46 @@ def test_the_student_has_the_first_beam_that_is_good_enough():
     assert "--search.beam 2" in none["install-student"].describe()[0]
 
 
-@pytest.mark.slow
-def test_a_plan_is_shorter_than_its_hours_and_each_part_adds_time():
-    def begin(choices: Choices):
-        return best_model(maker(choices=choices), GIVEN)
-
-    def hours(choices: Choices) -> float:
-        return sum(estimate_seconds(stage, 1e11) for stage in list_stages(begin(choices))) / 3600
-
-    whole = fit_parts(begin, SCALE, 1.0, 1e11, 1e6)
-    assert whole.choices == ALL
-    assert whole.omitted == []
-    steps = [0.2, 0.5, 1.0, 2.0, 4.0]
-    fits = [fit_parts(begin, SCALE, 1.0, 1e11, share * hours(Choices())) for share in steps]
-    assert all(hours(fit.choices) <= fit.hours for fit in fits)
-    assert [hours(fit.choices) for fit in fits] == sorted(hours(fit.choices) for fit in fits)
-    assert fits[0].choices.share < 0.2 < fits[1].choices.share < 0.5
-    assert fits[2].choices == Choices()
-    assert fits[2].omitted[0][0] == "training on translations"
-    # For the sake of the first addition, trainings may be a little shorter.
-    first = replace(Choices(), back_translation=True)
-    for budget, back_translation in ((0.99, True), (0.85, True), (0.75, False)):
-        fit = fit_parts(begin, SCALE, 1.0, 1e11, budget * hours(first))
-        assert fit.choices.back_translation == back_translation
-        assert 0.8 <= fit.choices.share <= 1
-        assert hours(fit.choices) <= fit.hours
-        assert ("training on translations" in dict(fit.omitted)) != back_translation
-    # Trainings that the user has fixed keep their steps.
-    for share in (0.1, 0.9):
-        fit = fit_parts(begin, SCALE, 1.0, 1e11, share * hours(first), shortest=1.0)
-        assert (fit.choices.share, fit.choices.back_translation) == (1.0, False)
-    # Without hours: all, but not more than the limit.
-    assert fit_parts(begin, SCALE, 1.0, 1e11, None).choices == whole.choices
-    slow = fit_parts(begin, SCALE, 1.0, 1e9, None)
-    assert slow.hours == numbers.MOST_HOURS
+def plan(facts: TextFacts = FACTS, speed: float = 1e11, **changes) -> RecipePlan:
+    """The plan that fits."""
+    found = RecipePlan("model", replace(GIVEN, **changes), {}, facts, speed)
+    return replace(found, name=found.choose())
 
 
-@pytest.mark.slow
-def test_trainings_are_as_much_longer_as_the_text_if_the_hours_allow_it():
-    def fit(times: float, hours: float | None, longest: float = 9.0) -> Fit:
-        """The plan for a text that is so many times longer than those that the steps suit."""
-        scale = replace(SCALE, tokens=29_000 * 17 / times, longest=longest)
-        return fit_parts(
-            lambda choices: best_model(maker(scale, choices), GIVEN),
-            scale,
-            scale.find_longest(29_000 * 17),
-            1e12,
-            hours,
-        )
+def test_the_longest_plan_that_fits_is_chosen():
+    whole = plan(hours=1e6)
+    assert whole.name == "everything"
+    hours = [whole.estimate(name) / 3600 for name in PLANS]
+    assert hours == sorted(hours)
+    for number, name in enumerate(PLANS):
+        for budget in (hours[number], (hours[number] + [*hours, 1e6][number + 1]) / 2):
+            assert plan(hours=budget).name == name
+    few = plan(hours=0.5 * hours[0])
+    assert few.name == "model"
+    assert "the shortest plan takes more than" in few.describe(OUT)
+    # Without hours: at most 8.
+    assert plan().estimate(plan().name) <= 8 * 3600
+    assert plan(speed=1e13).name == "everything"
+    # What is left out takes no time.
+    less = plan(hours=hours[2], without=["sweep", "seeds"])
+    assert (less.name, less.list_parts(less.name)) == ("everything", ALL[:3])
 
-    whole = ALL
-    for times, longest, share in (
-        (0.5, 9.0, 1.0),
-        (1.0, 9.0, 1.0),
-        (3.0, 9.0, 3.0),
-        (3.0, 2.0, 2.0),
-    ):
-        for hours in (1e6, None):
-            found = fit(times, hours, longest)
-            assert (found.choices, found.omitted) == (replace(whole, share=share), [])
-    # They are more worth than a sweep and a second model, and less than translations and a student.
-    usual = fit(1.0, None).hours
-    some = fit(3.0, usual)
-    assert some.choices == Choices(back_translation=True, student=True, share=some.choices.share)
-    assert 1.1 < some.choices.share < 2
-    assert [name for name, _ in some.omitted] == [
-        "longer trainings",
-        "the sweep",
-        "a second forward model",
-    ]
-    most = fit(3.0, 1.5 * usual)
-    assert some.choices.share < most.choices.share < 3
-    few = fit(3.0, 0.05 * usual)
-    assert few.choices == Choices(share=few.choices.share)
-    assert few.choices.share < 1
-    longer = maker(SCALE, most.choices)
-    steps = options(follow(longer, {})["final"]).overrides["training.max-steps"]
-    assert int(steps) == round(3200 * most.choices.share)
+
+def test_trainings_are_as_much_longer_as_the_text_in_the_longer_plans():
+    def steps(tokens: float, **changes) -> str:
+        facts = replace(FACTS, target_tokens=round(tokens))
+        found = plan(facts, **changes)
+        [stage] = [
+            s for s, _ in replay(found.begin(OUT), None, guesses=True)[0] if s.name == "forward-1"
+        ]
+        return options(stage).overrides["training.max-steps"]
+
+    usual = choose_scale(FACTS.cleaned).tokens
+    for times, count in ((0.5, 5000), (1.0, 5000), (1.5, 7500), (9.0, 20_000)):
+        assert steps(times * usual, hours=1e6) == str(count)
+    assert steps(1.5 * usual, hours=1e6, without=["longer-trainings"]) == "5000"
+    assert steps(1.5 * usual, hours=9.0) == "5000"  # the plan "translations"
+    assert steps(1.5 * usual, hours=1e6, settings={"training.max-steps": "700"}) == "700"
 
 
 def test_a_number_of_steps_changes_the_whole_schedule():
@@ -304,34 +292,29 @@ def test_a_number_of_steps_changes_the_whole_schedule():
 
 def test_repeated_text_is_not_dropped_in_the_trainings_whatever_the_user_says_of_duplicates():
     stages = follow(maker(text__drop_duplicates="true"), {})
-    assert {options(s).overrides["text.drop-duplicates"] for s in stages.values() if s.run} == {
-        "false"
-    }
+    trainings = [options(stage) for stage in stages.values() if stage.run]
+    assert {t.overrides["text.drop-duplicates"] for t in trainings if t.train} == {"false"}
+
+
+def test_trainings_with_the_usual_vocabulary_read_the_text_as_it_is_prepared():
+    for best, is_prepared in (("sweep-1", True), ("sweep-3", False)):
+        stages = follow(maker(), {best: 21.0})
+        training = options(stages["forward-1"])
+        assert training.data == (str(OUT / "plan/data") if is_prepared else None)
+        assert is_prepared != any(name.startswith("text.") for name in training.overrides)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"training.cut": "0.15"},
-            "needs agreement, .*; .* itself sets --training.agreement 0 for",
-        ),
-        (
-            {"model.d-model": "256"},
-            "no.* multiple of num_heads = 6: .* sets --model.num-heads 6 for",
-        ),
-        ({"model.d-model": "10", "model.num-heads": "4"}, "multiple of num_heads = 4: .* heads$"),
-        ({"model.kind": "classifier"}, "--model.kind: the command or its data decides the kind"),
+        ({"training.cut": "0.15"}, "needs agreement, .*; .* itself sets .*--training.agreement 0 "),
+        ({"model.d-model": "256"}, "no.* multiple of num_heads = 6.* sets .*--model.num-heads 6 "),
+        ({"model.d-model": "10", "model.num-heads": "4"}, "multiple of num_heads = 4"),
     ],
 )
 def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(settings, message):
     with pytest.raises(UsageError, match=message):
-        check_settings(SCALES[2], settings)
-
-
-def test_settings_of_a_preset_that_those_of_the_user_do_not_fit_are_named():
-    with pytest.raises(UsageError, match=r"itself sets --model.num-heads 6 for"):
-        check_settings(SCALES[3], {"model.d-model": "256"})
+        SCALES[2].check(settings)
 
 
 def test_settings_that_the_trainings_of_a_recipe_can_have_are_accepted():
@@ -340,7 +323,7 @@ def test_settings_that_the_trainings_of_a_recipe_can_have_are_accepted():
         {"training.cut": "0.15", "training.agreement": "5"},
         {"model.d-model": "256", "model.num-heads": "4"},
     ):
-        check_settings(SCALES[2], settings)
+        SCALES[2].check(settings)
         overrides = {name.replace(".", "__"): value for name, value in settings.items()}
         follow(maker(SCALES[2], **overrides), {})
 
@@ -353,12 +336,12 @@ def test_each_training_can_have_as_many_ranks_as_the_first(scale):
 
     trainings = [stage for stage in follow(maker(scale), {}).values() if stage.run]
     assert {options(stage).preset for stage in trainings} == {scale.preset}
-    assert f"--preset {scale.preset} " in " ".join(benchmark(scale, {}, OUT).words)
+    assert f"--preset {scale.preset} " in " ".join(_benchmark(scale, {}))
     assert len({micro_batches(stage) for stage in trainings}) == 1
 
 
-def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
-    stages = follow(maker(choices=replace(ALL, share=0.5)), {})
+def test_longer_and_shorter_trainings_keep_the_proportions_of_their_schedule():
+    stages = follow(replace(maker(), length=0.5), {})
     # Of quick: 3,200 steps, 200 of warm-up, 2,100 of cooling.
     settings = options(stages["forward-1"]).overrides
     names = ("max-steps", "warmup-steps", "cool-steps", "validate-every", "checkpoint-every")
@@ -366,113 +349,68 @@ def test_a_shortened_training_keeps_the_proportions_of_its_schedule():
     assert options(stages["sweep-1"]).overrides["training.max-steps"] == "400"
 
 
-def test_other_commands_than_those_on_record_are_refused(tmp_path):
-    stage = Stage(name="text", part="text", purpose="", work=_NoWork("one"))
-    StageRecords(tmp_path).finish(stage)
-    assert StageRecords(tmp_path).find(stage) == StageResult(seconds=0.0)
+def stage_that_copies(model: str) -> Stage:
+    work = InstalledModel(Path(model), OUT, {})
+    return Stage(name="one", phase="models", purpose="", work=work)
+
+
+def test_the_records_of_stages(tmp_path):
+    (tmp_path / "stages").mkdir()
+    one = stage_that_copies("a")
+    assert find_result(tmp_path, one) is None
+    for seconds in (2.0, 3.0):  # of a stopped stage count
+        record_stage(tmp_path, one, seconds, is_finished=False)
+        assert find_result(tmp_path, one) is None
+    record_stage(tmp_path, one, 0.5, is_finished=True)
+    assert find_result(tmp_path, one) == StageResult(5.5, {})
     with pytest.raises(ValueError, match="other commands"):
-        StageRecords(tmp_path).find(replace(stage, work=_NoWork("two")))
+        find_result(tmp_path, stage_that_copies("b"))
+    (tmp_path / "stages" / "one.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"one\.json: damaged: .* the stage is done again"):
+        find_result(tmp_path, one)
 
 
 def test_the_records_do_not_depend_on_the_path_of_the_directory(tmp_path):
-    records = []
+    found = []
     # Some are parts of other words of the commands.
-    for out in (
-        tmp_path / "the best",
-        Path("best"),
-        Path("runs"),
-        Path("s"),
-        Path("en"),
-        Path("t"),
-    ):
-        make = replace(maker(), out=out)
-        stages = follow(make, {})
-        records.append({name: stage.describe(out) for name, stage in stages.items()})
-    assert all(record == records[0] for record in records)
-    assert str(tmp_path) not in str(records)
-    assert records[0]["install"][0].startswith("copy the model of OUT/runs/forward-1 to OUT/, with")
-
-
-@pytest.mark.slow
-def test_the_seconds_of_a_stopped_stage_count(tmp_path):
-    stage = Stage(name="text", part="text", purpose="", work=_NoWork("one"))
-    records = StageRecords(tmp_path)
-    with suppress(KeyboardInterrupt), records.timed(stage):
-        time.sleep(0.05)
-        raise KeyboardInterrupt
-    assert records.find(stage) is None
-    with records.timed(stage):
-        time.sleep(0.05)
-    records.finish(stage)
-    result = records.find(stage)
-    assert result is not None
-    assert 0.1 <= result.seconds < 10
-
-
-def test_a_replayed_recipe_goes_on_behind_the_finished_stages(tmp_path):
-    def begin():
-        for name in ("one", "two", "three"):
-            yield Stage(name=name, part="text", purpose="", work=_NoWork(name))
-
-    records = StageRecords(tmp_path)
-    done: list[str] = []
-    for _ in range(2):
-        finished: list[tuple[Stage, StageResult]] = []
-        for stage in unfinished_stages(begin(), records, finished):
-            done.append(stage.name)
-            records.finish(stage)
-            if stage.name == "two" and len(done) == 2:
-                break
-    assert done == ["one", "two", "three"]
-    assert [stage.name for stage, _ in finished] == ["one", "two", "three"]
+    for out in (tmp_path / "the best", *map(Path, ("best", "runs", "s", "en", "t"))):
+        stages = follow(replace(maker(), out=out), {})
+        found.append({name: stage.describe(out) for name, stage in stages.items()})
+    assert all(each == found[0] for each in found)
+    assert str(tmp_path) not in str(found)
+    assert found[0]["install"][0].startswith("copy the model of OUT/runs/forward-1 to OUT/, with")
 
 
 @pytest.mark.slow
 def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
     """As after a damaged one is deleted: the later ones are of a winner that is not known before the stage is done."""
     bleu = {"sweep-3": 21.0, "forward-2": 21.0, "final": 20.5}
-    monkeypatch.setattr(
-        "headway.ext.best.stage_records.read_scores",
-        lambda stage: (
-            ModelScores(bleu=bleu.get(stage.name, 20.0), chrf=50.0) if stage.scores else None
-        ),
-    )
-    stages = follow(replace(maker(SCALES[2]), out=tmp_path), bleu)
-    for stage in stages.values():
-        StageRecords(tmp_path).finish(stage)
-    options = Options(train=GIVEN.train, valid=GIVEN.valid, languages=GIVEN.languages)
-    plan = RecipePlan(
-        options=options, sha256={}, facts=FACTS, speed=1e11, hours=8.0, choices=ALL, omitted=()
-    )
-    for number, stage in enumerate(stages.values()):
-        (tmp_path / "stages" / f"{stage.name}.json").unlink()
-        done = re.findall(r"^  (\S+) +done ", describe_plan(tmp_path, plan), re.MULTILINE)
-        assert done == [*stages][:number]
-        StageRecords(tmp_path).finish(stage)
+    monkeypatch.setattr(records, "_read_scores", lambda stage: {"bleu": bleu.get(stage.name, 20.0)})
+    (tmp_path / "stages").mkdir()
+    make = replace(maker(), out=tmp_path)
+    stages = [*follow(make, bleu).values()]
+    for stage in stages:
+        record_stage(tmp_path, stage, 1.0, is_finished=True)
+    for stage in stages:
+        file = tmp_path / "stages" / f"{stage.name}.json"
+        record = file.read_bytes()
+        file.unlink()
+        assert (
+            replay(best_model(make, ALL), tmp_path, guesses=True)[1] is None
+        )  # a plan of the rest
+        finished, left = replay(best_model(make, ALL), tmp_path)
+        assert left == stage
+        assert [each for each, _ in finished] == stages[: len(finished)]
+        file.write_bytes(record)
+    assert replay(best_model(make, ALL), tmp_path)[1] is None
 
 
-def test_the_hours_that_a_plan_asks_for_give_useful_models():
-    options = Options(train=["a.en", "a.de"], valid=1013, languages=("en", "de"), hours=0.01)
+def test_gains_are_over_the_best_comparable_stage_before_and_parts_are_judged_by_them():
+    def scored(name: str, phase: str, bleu: float, **more) -> tuple[Stage, StageResult]:
+        stage = Stage(name=name, phase=phase, purpose="", **more)
+        return stage, StageResult(60.0, {"bleu": bleu})
 
-    def describe(hours: float) -> str:
-        scale = choose_scale(FACTS.kept)
-        fit = fit_parts(lambda c: begin_recipe(OUT, options, FACTS, c), scale, 1.0, 1e11, hours)
-        plan = RecipePlan(
-            options=options, sha256={}, facts=FACTS, speed=1e11, hours=hours, choices=fit.choices, omitted=fit.omitted
-        )  # fmt: skip
-        return describe_plan(OUT, plan)
-
-    asked = re.search(r"2 % of the usual steps.* give --hours ([\d.]+) or more", describe(0.01))
-    assert asked
-    assert "of the usual steps" not in describe(float(asked[1]))
-    assert "too few for a useful model" in describe(float(asked[1]) - 0.2)
-
-
-def test_the_report_names_the_parts_that_were_not_worth_their_time():
-    def scored(name: str, part: str, bleu: float, **more: Any) -> tuple[Stage, StageResult]:
-        stage = Stage(name=name, part=part, purpose="", scores=Path("x"), **more)
-        return stage, StageResult(seconds=60.0, scores=ModelScores(bleu=bleu, chrf=50.0))
-
+    installed, nothing = 20.25, StageResult(60.0, {})
     finished = [
         scored("sweep-1", "sweep", 10.0),
         scored("sweep-2", "sweep", 9.0),
@@ -481,55 +419,31 @@ def test_the_report_names_the_parts_that_were_not_worth_their_time():
         scored("forward-1", "models", 20.0),
         scored("forward-2", "models", 19.0),
         scored("final", "translations", 19.5),
-        scored("search-1", "search", 20.25),
+        scored("search-1", "search", installed),
         scored("search-2", "search", 20.4),  # not as much better as a wider beam must be
-        (
-            Stage(name="install", part="search", purpose="", product=20.25),
-            StageResult(seconds=60.0),
-        ),
+        (Stage(name="install", phase="search", purpose="", product=installed), nothing),
         scored("student", "student", 20.3, is_compared=False),  # with a wider beam than it gets
         scored("student-beam-1", "student", 19.8, is_compared=False),
     ]
-    installed = Stage(name="install-student", part="student", purpose="", product=19.8)
     assert [row.gain for row in make_rows(finished)] == [
         None, -1.0, 11.0, None, -1.0, -2.0, -1.5, -0.75, pytest.approx(-0.6), None, None, None,
     ]  # fmt: skip
-    assert judge_parts(finished)[-1] == "student: 2.0 minutes"
-    assert judge_parts([*finished, (installed, StageResult(seconds=60.0))]) == [
+    assert judge_phases(finished)[-1] == "student: 2.0 minutes"
+    product = Stage(name="install-student", phase="student", purpose="", product=19.8)
+    assert judge_phases([*finished, (product, nothing)]) == [
         "sweep: 3.0 minutes, +11.00 BLEU",
         "models: 3.0 minutes, BLEU 20.00",
-        "translations: 1.0 minutes and no gain: it was not worth its time",
+        "translations: 1.0 minutes and no gain: not worth the time",
         "search: 3.0 minutes, +0.25 BLEU",
         "student: 3.0 minutes, 97.8 % of the BLEU of the installed model",
     ]
-
-
-class _NoWork(FileWork):
-    """Work that does nothing."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def run(self) -> None:
-        pass
-
-    def describe(self, out: Path | None = None) -> str:
-        return self.name
-
-
-def test_a_student_is_small_whatever_the_user_says_of_layers():
-    for asked, given in ((None, "3"), ("6", "3"), ("2", "2")):
-        overrides = {"model__num_decoder_layers": asked} if asked else {}
-        stages = follow(maker(SCALES[2], ALL, **overrides), {})
-        assert options(stages["student"]).overrides["model.num-decoder-layers"] == given
-        assert options(stages["final"]).overrides.get("model.num-decoder-layers") == asked
 
 
 def commands(stages: dict[str, Stage], name: str) -> list[str]:
     """The commands of a stage, without the settings of trainings, which other tests look at."""
     found = []
     for command in stages[name].commands:
-        words = " ".join(command.words).replace(f"{OUT}/", "")
+        words = " ".join(map(str, command)).replace(f"{OUT}/", "")
         found.append(words.split(" --preset")[0])
     return found
 
@@ -539,87 +453,88 @@ def test_each_stage_reads_and_writes_the_right_text():
     given = replace(
         GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"], test=["x.en", "x.de"]
     )
-    stages = follow(maker(), {"forward-2": 21.0, "final": 22.0, "search-1": 22.5}, given)
-    ahead, back = "--languages en de", "--languages de en"
+    bleu = {"forward-2": 21.0, "final": 22.0, "search-1": 22.5}
+    stages = follow(maker(given=given), bleu)
+    prepared = "--data plan/data"
     valid, backward_valid = (
-        "--valid text/valid.source text/valid.target",
-        "--valid text/valid.target text/valid.source",
+        "--valid plan/data/valid.source plan/data/valid.target",
+        "--valid plan/data/valid.target plan/data/valid.source",
     )
-    score = "--source text/valid.source --reference text/valid.target --json"
+    score = "--source plan/data/valid.source --reference plan/data/valid.target --json"
     candidates = "--search.candidates 8"
     assert {name: commands(stages, name) for name in stages if stages[name].commands} == {
         **{
-            f"{name}-{n}": [f"train runs/{name}-{n} --train text/train.source text/train.target {valid} {ahead}",
-                            f"evaluate runs/{name}-{n} {score}"]
-            for name, count in (("sweep", 3), ("forward", 2)) for n in range(1, count + 1)
+            name: [f"train runs/{name} {prepared}", f"evaluate runs/{name} {score}"]
+            for name in ("sweep-1", "sweep-2", "forward-1", "forward-2")
         },
-        "backward": [f"train runs/backward --train text/train.target text/train.source {backward_valid} {back}",
-                     "evaluate runs/backward --source text/valid.target --reference text/valid.source --json"],
+        # With another vocabulary.
+        "sweep-3": [f"train runs/sweep-3 --train plan/train.source plan/train.target {valid} --languages en de",
+                    f"evaluate runs/sweep-3 {score}"],
+        "backward": [f"train runs/backward --train plan/train.target plan/train.source {backward_valid} --languages de en",
+                     "evaluate runs/backward --source plan/data/valid.target --reference plan/data/valid.source --json"],
         "ensemble": [f"evaluate runs/forward-1 runs/forward-2 {score}"],
         **{
-            f"own-{n}": [f"translate runs/forward-{n} --backward runs/backward --input text/short.source"
-                         f" --output text/own-{n}.target {candidates}"]
+            f"forward-translation-{n}": [
+                f"translate runs/forward-{n} --backward runs/backward --input plan/train.source"
+                f" --output text/forward-translation-{n}.target {candidates}"
+            ]
             for n in (1, 2)
         },
-        "back": [f"translate runs/backward --backward runs/forward-2 --input text/short.target --output text/back.source {candidates}"],
-        "mono-source": ["translate runs/forward-2 --backward runs/backward --input text/mono-source.source"
-                        f" --output text/mono-source.target {candidates}"],
-        "mono-target": ["translate runs/backward --backward runs/forward-2 --input text/mono-target.target"
-                        f" --output text/mono-target.source {candidates}"],
-        "final": [f"train runs/final --train text/all.source text/all.target {valid} {ahead}", f"evaluate runs/final {score}"],
+        "forward-translation-mono": [
+            "translate runs/forward-2 --backward runs/backward --input plan/mono.source"
+            f" --output text/forward-translation-mono.target {candidates}"
+        ],
+        "back-translation": [
+            "translate runs/backward --backward runs/forward-2 --input plan/train.target"
+            f" --output text/back-translation.source {candidates}"
+        ],
+        "back-translation-mono": [
+            "translate runs/backward --backward runs/forward-2 --input plan/mono.target"
+            f" --output text/back-translation-mono.source {candidates}"
+        ],
+        "final": [f"train runs/final --train text/final.source text/final.target {valid} --languages en de",
+                  f"evaluate runs/final {score}"],
         "search-1": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 4"],
         "search-2": [f"evaluate runs/final {score} --search.alpha 1.8 --search.beam 4"],
         "search-3": [f"evaluate runs/final {score} --search.alpha 1.4 --search.beam 8"],
-        "student-text": ["translate runs/final --backward runs/backward --input text/student-short.source --output text/student.target"
-                         f" --search.alpha 1.4 --search.beam 4 {candidates}"],
-        "student": [f"train runs/student --train text/student-all.source text/student-all.target {valid} {ahead} --init runs/final",
-                    f"evaluate runs/student {score}"],
+        "distillation": ["translate runs/final --backward runs/backward --input plan/train.source"
+                         f" --output text/distillation.target --search.alpha 1.4 --search.beam 4 {candidates}"],
+        "student": [f"train runs/student --train text/student.source text/student.target {valid} --languages en de"
+                    " --init runs/final", f"evaluate runs/student {score}"],
         **{
             f"student-beam-{beam}": [f"evaluate runs/student {score} --search.alpha 1.4 --search.beam {beam} --search.precision int8"]
             for beam in (1, 2, 4)
         },
     }  # fmt: skip
-    texts = {
-        name: re.findall(r"\d x \((\S+), (\S+)\)", stage.describe()[0])
+    joined = {
+        name: [(n, *map(str, (text.source, text.target))) for text, n in stage.work.parts]
         for name, stage in stages.items()
-        if stage.work and stage.run
+        if isinstance(stage.work, JoinedText)
     }
-    real = ("train.source", "train.target")
-    assert texts["student"] == [real, ("student-short.source", "student.target")]
-    assert texts["final"] == [
-        real,
-        ("short.source", "own-1.target"),
-        ("short.source", "own-2.target"),
-        ("back.source", "short.target"),
-        ("train.source", "teacher.target"),
-        ("mono-source.source", "mono-source.target"),
-        ("mono-target.source", "mono-target.target"),
+    plan, made = OUT / "plan", OUT / "text"
+    train = (1, f"{plan}/train.source", f"{plan}/train.target")
+    assert joined["student"] == [train, (1, f"{plan}/train.source", f"{made}/distillation.target")]
+    assert joined["final"] == [
+        train,
+        (1, f"{plan}/train.source", f"{made}/forward-translation-1.target"),
+        (1, f"{plan}/train.source", f"{made}/forward-translation-2.target"),
+        (1, f"{plan}/mono.source", f"{made}/forward-translation-mono.target"),
+        (1, f"{made}/back-translation.source", f"{plan}/train.target"),
+        (1, f"{made}/back-translation-mono.source", f"{plan}/mono.target"),
+        (1, f"{plan}/teacher.source", f"{plan}/teacher.target"),
     ]
     assert "join 1 x (train" in stages["final"].describe()[0]
-    assert "take 29 %" in stages["mono-source"].describe()[0]  # 2 x 29,000 of 200,000 lines
-    assert "take 100 %" in stages["mono-target"].describe()[0]
-    # Pairs that are too long are left out before the first translation, and before those of the final model.
-    short = {n: s.work for n, s in stages.items() if isinstance(s.work, KeepShort)}
-    assert [(n, w.pairs.source.name, w.model.name, w.most, w.output.target.name) for n, w in short.items()] == [
-        ("short", "train.source", "forward-2", 256, "short.target"),
-        ("student-short", "train.source", "final", 256, "student-short.target"),
-    ]  # fmt: skip
-    # Each file of the user is read in some stage, which therefore checks that it has not changed.
-    assert stages["text"].reads == ["a.en", "a.de", "x.en", "x.de", "t.de"]
-    assert stages["mono-source"].reads == ["m.en", "x.en", "x.de"]
-    assert stages["mono-target"].reads == ["m.de", "x.en", "x.de"]
-    assert stages["final"].reads == stages["student"].reads == ["x.en", "x.de"]
-    works = {name: stages[name].work for name in ("mono-source", "mono-target")}
-    assert [(w.side, w.files, w.valid.name, w.model.name, w.output.name) for w in works.values()] == [
-        ("source", ["m.en"], "valid.source", "forward-2", "mono-source.source"),
-        ("target", ["m.de"], "valid.target", "backward", "mono-target.target"),
-    ]  # fmt: skip
+    for name in ("final", "student"):
+        assert stages[name].work.test.target == plan / "test.target"
+    assert follow(maker(), bleu)["final"].work.test is None
+    kept = maker(given=given, text__drop_leaks="false")
+    assert follow(kept, bleu)["final"].work.test is None
 
 
 @pytest.mark.parametrize("code", ["ts", "srt"])  # Tsonga, Sardinian
 def test_the_text_of_a_recipe_is_lines_whatever_its_languages_are_called(code):
-    stages = follow(replace(maker(), languages=(code, "po")), {})
-    for name in ("own-1", "back", "student-text"):
+    stages = follow(maker(given=replace(GIVEN, languages=(code, "po"))), {})
+    for name in ("forward-translation-1", "back-translation", "distillation"):
         command = options(stages[name], translate)
         for file in (command.input, command.output):
             assert not is_document(file)
@@ -627,23 +542,21 @@ def test_the_text_of_a_recipe_is_lines_whatever_its_languages_are_called(code):
 
 
 def test_a_teacher_is_read_without_translations_of_own_models_too():
-    given = replace(GIVEN, teacher="t.de", mono_target=["m.de"])
-    stages = follow(maker(replace(SCALE, real_weight=2), Choices()), {}, given)
-    text = "join 2 x (train.source, train.target), 1 x (train.source, teacher.target) to (taught.source, taught.target)"
-    assert stages["forward-1"].describe()[0] == text
-    assert "--train text/taught.source text/taught.target" in commands(stages, "forward-1")[0]
-    assert (
-        "--train text/train.source"
-        in commands(follow(maker(choices=Choices()), {}), "forward-1")[0]
-    )
+    make = maker(replace(SCALE, real_weight=2), replace(GIVEN, teacher="t.de"))
+    forward = follow(make, {}, [])["forward-1"]
+    text = "join 2 x (train.source, train.target), 1 x (teacher.source, teacher.target) to (forward-1.source, forward-1.target)"
+    assert forward.describe()[0] == text
+    assert "--train text/forward-1.source text/forward-1.target" in commands({"x": forward}, "x")[0]
+    assert follow(maker(), {}, [])["forward-1"].work is None
 
 
 def test_the_time_of_a_search_grows_with_its_beam_and_text():
     def count(times: int) -> float:
         """Count the operations for monolingual lines that are so many times longer."""
-        facts = replace(FACTS, mono_source_characters=FACTS.mono_source_characters * times)
-        given = replace(GIVEN, mono_source=["m.en"])
-        return follow(replace(maker(), facts=facts), {}, given)["mono-source"].flop
+        tokens = {"source": FACTS.mono_tokens["source"] * times}
+        make = maker(given=replace(GIVEN, mono_source=["m.en"]))
+        make = replace(make, facts=replace(FACTS, mono_tokens=tokens))
+        return follow(make, {})["forward-translation-mono"].flop
 
     assert 9 < count(10) / count(1) < 15
     make = maker()
@@ -651,26 +564,9 @@ def test_the_time_of_a_search_grows_with_its_beam_and_text():
         make.score("x", "search", "", [OUT], {"search.beam": beam}).flop for beam in ("4", "16")
     )
     assert 2 < wide / narrow < 5
-    assert make.translate("x", "models", "", [OUT], OUT, OUT, 2000).flop == pytest.approx(
-        2 * make.translate("x", "models", "", [OUT], OUT, OUT, 1000).flop
-    )
 
 
-def test_the_time_of_a_stage_counts_the_text_that_it_reads():
-    """Which is that of all parts of a joined text, and monolingual text before it is translated."""
-
-    def pairs(stage: Stage) -> float:
-        return (stage.seconds - numbers.SECONDS_A_TRAINING) * numbers.PAIRS_PREPARED
-
-    given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
-    scale = replace(SCALE, real_weight=5)
-    stages, kept = follow(maker(scale), {}, given), FACTS.kept
-    assert pairs(stages["forward-1"]) == pytest.approx(kept)
-    # Real text, translations by two forward models, the backward one and the teacher; and of monolingual lines.
-    parts = 5 + 2 + 1 + 1
-    assert pairs(stages["final"]) == pytest.approx((parts + 2) * kept + FACTS.mono_target)
-    assert pairs(stages["student"]) == pytest.approx(2 * kept)
-    assert stages["mono-source"].seconds == pytest.approx(200_000 / numbers.PAIRS_IMPORTED)
-    assert stages["mono-target"].seconds == pytest.approx(700 / numbers.PAIRS_IMPORTED)
-    taught = follow(maker(scale, Choices()), {}, given)["forward-1"]
-    assert pairs(taught) == pytest.approx(6 * kept)
+def test_the_sizes_of_text_choose_the_settings():
+    assert [choose_scale(pairs) for pairs in (100, 9_000, 29_000, 200_000, 10**8)] == [*SCALES]
+    assert [scale.most_pairs for scale in SCALES] == sorted(s.most_pairs for s in SCALES)
+    assert numbers.PLANS["everything"] == tuple(PARTS)

@@ -112,7 +112,7 @@ def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path: Path) -> N
 def test_the_figure_has_every_series_of_every_run_by_its_name(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     names = ["_run", "a$b$c", r"x$\foo$"]
-    runs = [Curves(write_run(tmp_path / name, 9)) for name in names]
+    runs = [write_run(tmp_path / name, 9) for name in names]
     for name in ("a.svg", "b.svg"):
         plot(runs, tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
@@ -137,7 +137,7 @@ def test_the_figure_of_classifiers_has_their_accuracy_and_breaks_a_long_name(
     (path / "metrics.jsonl").write_text(text)
     run = Curves(path)
     assert run.points["accuracy"] == [(4, 4), (8, 8), (9, 0)]
-    plot([run], tmp_path / "a.svg")
+    plot([path], tmp_path / "a.svg")
     root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
     texts = [(element.text or "").strip() for element in root.iter()]
     assert SERIES["accuracy"] in texts

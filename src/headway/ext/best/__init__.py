@@ -1,7 +1,15 @@
 """Recipes: several trainings in a row, each of them an ordinary ``headway`` command."""
 
+from typing import TYPE_CHECKING
+
 from headway import __version__
 from headway.extension import Extension, Verb
+from headway.lazy import import_at_first_use
+
+if TYPE_CHECKING:
+    from headway.ext.best.running import best
+
+__all__ = ["best"]
 
 extension = Extension(
     name="best",
@@ -13,4 +21,8 @@ extension = Extension(
             "every day",
         ),
     },
+    names={"best": f"{__name__}.running:best"},
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = import_at_first_use(__name__)

@@ -1,120 +1,97 @@
 """The recipe of ``headway best``: the best model that a text allows, as a plain program that yields stages."""
 
 import math
-from collections.abc import Generator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.ext.best import recipe_numbers as numbers
-from headway.ext.best.facts import TextFacts
-from headway.ext.best.given import GivenText
-from headway.ext.best.installing import InstallModel, install
-from headway.ext.best.recipe_numbers import Choices, Settings, choose_scale
-from headway.ext.best.recipe_plan import Options
-from headway.ext.best.stage import Stage, StageResult
+from headway.ext.best.recipe_numbers import Settings
+from headway.ext.best.recipe_text import PairFiles
+from headway.ext.best.stage import Recipe, Stage, StageResult
 from headway.ext.best.stage_maker import StageMaker
-from headway.ext.best.stage_records import Recipe
-from headway.ext.best.text_work import ImportText, JoinPairs, PairFiles
-from headway.ext.best.translations import TrainedModel, translate_all
 
-Stages = Generator[Stage, StageResult, None]
+Texts = list[tuple[PairFiles, int]]  # and how often each is taken
 
 
-def begin_recipe(out: Path, options: Options, facts: TextFacts, choices: Choices) -> Recipe:
-    """Return the recipe at its beginning.
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model of the wanted direction.
 
-    Args:
-        out: The directory for all files.
-        options: What the user asks for.
-        facts: What is known about the text.
-        choices: The parts of the recipe.
+    Attributes:
+        run: Its run directory.
+        bleu: Its score.
     """
-    make = StageMaker(
-        out=out, languages=options.languages, facts=facts, scale=choose_scale(facts.cleaned), choices=choices,
-        overrides=options.settings,
-    )  # fmt: skip
-    return best_model(make, options)
+
+    run: Path
+    bleu: float
 
 
-def best_model(make: StageMaker, given: GivenText) -> Recipe:
+def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
     """Yield the stages that lead to the best model; each decision depends on the results alone.
 
     Args:
         make: Makes the stages.
-        given: The user's files.
+        parts: Of `recipe_numbers.PARTS`.
     """
-    scale, choices = make.scale, make.choices
-    real = make.text("train")
-    teacher = make.text("teacher")
-    ahead, back = (f"from {a} to {b}" for a, b in (given.languages, given.languages[::-1]))
-    yield Stage(
-        name="text",
-        part="text",
-        purpose="clean the text",
-        work=ImportText(given=given, train=real, valid=make.text("valid"), teacher=teacher.target),
-        seconds=make.facts.read / numbers.PAIRS_IMPORTED,
-    )
-    swept = yield from _sweep(make, real)
-
-    backward = make.run("backward") if choices.back_translation else None
-    if backward:
-        yield make.train(
-            "backward", "models", f"a model {back}", real.reversed,
-            {**scale.common, **swept}, is_backward=True,
-        )  # fmt: skip
+    scale = make.scale
+    swept = yield from _sweep(make, with_sweep="sweep" in parts)
+    usual = {**scale.common, **swept}
+    is_translated = "forward-translation" in parts or "back-translation" in parts
+    backward = None
+    ahead, back = (f"from {a} to {b}" for a, b in (make.options.pair, make.options.pair[::-1]))
+    if "back-translation" in parts:
+        backward = make.run("backward")
+        yield make.train("backward", "models", f"a model {back}", usual, is_backward=True)
     # Without translations by own models, the forward models are the last ones: trained as long as such, also on the
     # teacher's translations.
-    as_last = {} if choices.back_translation else scale.final
-    taught, pairs = None, make.facts.kept
-    if given.teacher and not choices.back_translation:
-        by_teacher = PairFiles(source=real.source, target=teacher.target)
-        taught = JoinPairs(
-            given=given,
-            parts=[(real, scale.real_weight), (by_teacher, 1)],
-            output=make.text("taught"),
-        )
-        pairs *= scale.real_weight + 1
+    last = {} if is_translated else scale.final
+    taught: Texts = [(make.given("teacher"), 1)] if make.options.teacher else []
+    real: Texts = [(make.given("train"), scale.real_weight)]
     models: list[TrainedModel] = []
-    for seed in range(1, choices.forward_models + 1):
+    for seed in range(1, 1 + (scale.forward_models if "seeds" in parts else 1)):
         result = yield make.train(
             f"forward-{seed}", "models", f"model {seed} {ahead}",
-            taught.output if taught else real, {**scale.common, **scale.forward, **swept, **as_last},
-            lines=pairs, seed=seed, work=taught,
+            {**scale.common, **scale.forward, **swept, **last},
+            parts=real + taught if taught and not is_translated else (), seed=seed,
         )  # fmt: skip
-        models.append(TrainedModel(make.run(f"forward-{seed}"), result))
-    best = max(models, key=lambda model: model.result.bleu)
+        models.append(TrainedModel(make.run(f"forward-{seed}"), result.bleu))
+    best = max(models, key=lambda model: model.bleu)
 
-    if backward:
-        work = InstallModel(best.run, make.out, {})
-        yield install("install-first", "models", "the best model so far", work, best.result.bleu)
-        union, pairs = yield from translate_all(make, given, models, best, backward)
+    if is_translated:
+        yield make.install("install-first", "models", best.run, make.out, {}, best.bleu)
+        translated: Texts = []
+        if "forward-translation" in parts:
+            translated += yield from _translate_forward(make, models, best, backward)
+        if backward:
+            translated += yield from _translate_back(make, best, backward)
         result = yield make.train(
-            "final", "translations", "one model of real and translated text", union.output,
-            {**scale.common, **swept, **(scale.tuning or scale.final)}, lines=pairs, work=union,
+            "final", "translations", "one model of real and translated text",
+            {**usual, **(scale.tuning or scale.final)}, parts=real + translated + taught,
             init=best.run if scale.tuning else None,
         )  # fmt: skip
-        best = max(
-            best, TrainedModel(make.run("final"), result), key=lambda model: model.result.bleu
-        )
+        final = TrainedModel(make.run("final"), result.bleu)
+        best = max(best, final, key=lambda model: model.bleu)
 
     search, bleu = yield from _tune_search(make, best)
-    work = InstallModel(best.run, make.out, search)
-    yield install("install", "search", "the best model", work, bleu)
-    if choices.student:
-        yield from _distill(make, given, swept, best.run, backward, search, bleu)
+    yield make.install("install", "search", best.run, make.out, search, bleu)
+    if "student" in parts:
+        yield from _distill(make, usual, TrainedModel(best.run, bleu), backward, search)
 
 
-def _sweep(make: StageMaker, real: PairFiles) -> Generator[Stage, StageResult, Settings]:
-    """Train the candidates for a short time, and return the settings of the best."""
+def _sweep(make: StageMaker, *, with_sweep: bool) -> Generator[Stage, StageResult, Settings]:
+    """Train the candidates for a short time, and return the settings of the best, or the usual ones without a sweep."""
     usual, *others = make.scale.sweep
-    candidates = _distinct([usual, *({**usual, **other} for other in others)], make.overrides)
-    if not make.choices.sweep or len(candidates) == 1:
+    candidates = _distinct(
+        [usual, *({**usual, **other} for other in others)], make.options.settings
+    )
+    if not with_sweep or len(candidates) == 1:
         return candidates[0]
     scores = []
     for number, candidate in enumerate(candidates, 1):
         words = ", ".join(f"{name} {value}" for name, value in candidate.items())
         result = yield make.train(
-            f"sweep-{number}", "sweep", f"a short training: {words or 'usual settings'}", real,
+            f"sweep-{number}", "sweep", f"a short training: {words or 'usual settings'}",
             {**make.scale.common, **make.scale.forward, **candidate}, share=numbers.SWEEP_SHARE,
         )  # fmt: skip
         scores.append(result.bleu)
@@ -131,6 +108,65 @@ def _distinct(candidates: Sequence[Settings], overrides: Settings) -> list[Setti
     return distinct
 
 
+def _translate_forward(
+    make: StageMaker, models: list[TrainedModel], best: TrainedModel, backward: Path | None
+) -> Generator[Stage, StageResult, Texts]:
+    """Translate the training sources, by all models together if that is better and by each alone otherwise.
+
+    Args:
+        make: Makes the stages.
+        models: Of the wanted direction.
+        best: The best of them. It translates monolingual sources, unless all together are better.
+        backward: The model of the other direction, which helps to choose among candidates; None: there is none.
+    """
+    translators = [[model.run] for model in models]
+    together = [best.run]
+    if len(models) > 1:
+        runs = [model.run for model in models]
+        ensemble = make.score("ensemble", "translations", "all forward models together", runs)
+        result = yield replace(ensemble, is_compared=False)
+        if result.bleu > best.bleu:
+            translators, together = [runs], runs
+    texts = []
+    for number, runs in enumerate(translators, 1):
+        name = f"forward-translation-{number}"
+        text = PairFiles(make.given("train").source, make.made(name).target)
+        yield make.translate(
+            name, "translations", "translations of the training sources", runs,
+            text, judge=backward,
+        )  # fmt: skip
+        texts.append((text, 1))
+    if make.options.mono_source:
+        name = "forward-translation-mono"
+        text = PairFiles(make.given("mono").source, make.made(name).target)
+        yield make.translate(
+            name, "translations", "translations of monolingual sources", together,
+            text, judge=backward, mono="source",
+        )  # fmt: skip
+        texts.append((text, 1))
+    return texts
+
+
+def _translate_back(
+    make: StageMaker, best: TrainedModel, backward: Path
+) -> Generator[Stage, StageResult, Texts]:
+    """Translate the training targets and the monolingual ones; the best forward model helps to choose."""
+    texts = []
+    for name, given, mono in (
+        ("back-translation", "train", ""),
+        ("back-translation-mono", "mono", "target"),
+    ):
+        if mono and not make.options.mono_target:
+            continue
+        text = PairFiles(make.made(name).source, make.given(given).target)
+        yield make.translate(
+            name, "translations", f"translations of {'monolingual' if mono else 'the training'} targets",
+            [backward], text, judge=best.run, is_backward=True, mono=mono,
+        )  # fmt: skip
+        texts.append((text, 1))
+    return texts
+
+
 def _tune_search(
     make: StageMaker, model: TrainedModel
 ) -> Generator[Stage, StageResult, tuple[Settings, float]]:
@@ -141,7 +177,7 @@ def _tune_search(
     """
     default = make.search  # that the model was scored with
     best = {"search.alpha": str(default.alpha), "search.beam": str(default.beam)}
-    best_bleu = model.result.bleu
+    best_bleu = model.bleu
     larger = [alpha for alpha in numbers.ALPHAS if alpha > default.alpha]
     smaller = [alpha for alpha in reversed(numbers.ALPHAS) if alpha < default.alpha]
     number = 0
@@ -155,7 +191,10 @@ def _tune_search(
         for value in values:
             search = {**best, name: str(value)}
             number += 1
-            result = yield _search_stage(make, f"search-{number}", model.run, search)
+            words = ", ".join(f"{key.partition('.')[2]} {each}" for key, each in search.items())
+            result = yield make.score(
+                f"search-{number}", "search", f"search with {words}", [model.run], search
+            )
             if result.bleu > best_bleu + gain:
                 best, best_bleu = search, result.bleu
             elif not math.isnan(result.bleu):  # of stages to come all are counted
@@ -163,60 +202,49 @@ def _tune_search(
     return best, best_bleu
 
 
-def _search_stage(make: StageMaker, name: str, model: Path, search: Settings) -> Stage:
-    words = ", ".join(f"{key.partition('.')[2]} {value}" for key, value in search.items())
-    return make.score(name, "search", f"search with {words}", [model], search)
-
-
 def _distill(
     make: StageMaker,
-    given: GivenText,
-    swept: Settings,
-    teacher: Path,
+    usual: Settings,
+    teacher: TrainedModel,
     backward: Path | None,
     search: Settings,
-    bleu: float,
-) -> Stages:
-    """Train a smaller model on the translations of the final one, and choose its beam.
+) -> Recipe:
+    """Train a smaller model on the translations of the best one (knowledge distillation), and choose its beam.
 
     Args:
         make: Makes the stages.
-        given: The user's files.
-        swept: Settings that the sweep chose.
-        teacher: The run directory of the final model.
-        backward: That of a model of the other direction; None: there is none.
-        search: How the final model searches.
-        bleu: Of the final model.
+        usual: Settings of all trainings.
+        teacher: The installed model.
+        backward: A model of the other direction; None: there is none.
+        search: How the teacher searches.
     """
-    real = make.text("train")
-    short = make.text("student-short")
-    yield make.leave_out_long("student-short", "student", teacher, short)
-    text = PairFiles(source=short.source, target=make.text("student").target)
+    real = make.given("train")
+    text = PairFiles(real.source, make.made("distillation").target)
     yield make.translate(
-        "student-text", "student", "the final model's translations of the training sources", [teacher],
-        text.source, text.target, make.facts.kept, search, backward=backward,
+        "distillation", "student", "the best model's translations of the training sources", [teacher.run],
+        text, search, judge=backward,
     )  # fmt: skip
-    own = {**make.scale.common, **swept, **make.scale.student}
-    both = JoinPairs(given=given, parts=[(real, 1), (text, 1)], output=make.text("student-all"))
+    own = {**usual, **make.scale.student}
     student = make.train(
-        "student", "student", "a small fast model of these translations", both.output, own,
-        lines=2 * make.facts.kept, work=both, init=teacher, limits={"model.num-decoder-layers": numbers.STUDENT_LAYERS},
+        "student", "student", "a small fast model of these translations", own,
+        parts=[(real, 1), (text, 1)], init=teacher.run, most_layers=numbers.STUDENT_LAYERS,
     )  # fmt: skip
     yield replace(student, is_compared=False)
     run = make.run("student")
-    precision = own["search.precision"]
-    alpha = search["search.alpha"]
     chosen: Settings = {}
     best = -math.inf
     for beam in numbers.STUDENT_BEAMS:
-        tried = {"search.alpha": alpha, "search.beam": str(beam), "search.precision": precision}
+        tried = {
+            "search.alpha": search["search.alpha"],
+            "search.beam": str(beam),
+            "search.precision": own["search.precision"],
+        }
         scored = make.score(
             f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], tried
         )
         result = yield replace(scored, is_compared=False)
         if not result.bleu <= best:  # a wider one must be better; a score to come is no number
             chosen, best = tried, result.bleu
-        if result.bleu >= numbers.STUDENT_SHARE * bleu:
+        if result.bleu >= numbers.STUDENT_SHARE * teacher.bleu:
             break
-    work = InstallModel(run, make.out / "student", chosen)
-    yield install("install-student", "student", "the student", work, best)
+    yield make.install("install-student", "student", run, make.out / "student", chosen, best)

@@ -1,21 +1,34 @@
-"""All numbers of the recipe: settings of each training by the size of the text, and the order of the parts."""
+"""All numbers of the recipe: the plans, and the settings of each training by the size of the text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+
+from headway import config
+from headway.config import Config
+from headway.errors import HeadwayError, UsageError
 
 Settings = Mapping[str, str]  # options of headway train without dashes: {"model.dropout": "0.2"}
 
-VERSION = 15  # raised by each change that gives an old plan other stages
-MOST_HOURS = 8.0  # planned for without --hours, if the whole recipe needs more
-SHORTENED = (
-    0.8  # share of the steps that trainings keep at least for the sake of the first addition
-)
+VERSION = 16  # raised by each change that gives an old plan other stages
+PARTS = {
+    "back-translation": "a model of the other direction translates the targets, for one more training",
+    "forward-translation": "the models translate the sources, for one more training",
+    "student": "a small fast model learns from the best one",
+    "longer-trainings": "a long text is trained on for more steps",
+    "sweep": "short trainings compare dropout and vocabulary",
+    "seeds": "models with other seeds, of which the best goes on",
+}
+# The parts of each plan, from the shortest to the longest: first what is worth most for its time.
+PLANS: Mapping[str, tuple[str, ...]] = {
+    "model": (),
+    "translations": (*PARTS,)[:2],
+    "student": (*PARTS,)[:4],
+    "everything": (*PARTS,),
+}
+MOST_HOURS = 8.0  # without --hours
 LEAST_PAIRS = 100  # of training text
 FEW_PAIRS = 10_000  # of training text, below which the plan warns
 FEW_VALIDATION_PAIRS = 200  # below which the plan warns
-SHORTEST = 0.02  # share of its steps that a training keeps at least, however few the hours
-USEFUL = 0.25  # share of its steps from which on a training gives a model, as those of the sweep
 CANDIDATES: Settings = {"search.candidates": "8"}  # among which models of both directions choose
 SWEEP_SHARE = 0.25  # of the steps of a forward model that a candidate of the sweep is trained for
 MONO_WEIGHT = 2.0  # the most monolingual lines of a language, for each real pair
@@ -32,7 +45,6 @@ FULL = 0.95  # share of a step's batch_tokens that are tokens
 SEARCH_COST = 2.0  # times as long takes a FLOP of a search as one of a training
 SECONDS_A_COMMAND = 4.0  # to start one
 SECONDS_A_TRAINING = 15.0  # for the dry run, and to average
-PAIRS_IMPORTED = 10_000  # a second, or lines: the text is read two or three times
 PAIRS_PREPARED = 10_000  # a second, by a training
 
 
@@ -54,8 +66,8 @@ class Scale:
         tuning: The same of a last training that goes on from the best forward model; none: the one on real
             and translated text begins anew.
         student: Settings of the student that differ from those of all trainings.
-        tokens: Of the longer side of a text that the steps suit. For a longer text the trainings are as many
-            times longer, if the hours allow it.
+        tokens: Of the longer side of a text that the steps suit. For a longer text the trainings may be as many
+            times longer.
         longest: At most so many times longer.
     """
 
@@ -72,13 +84,30 @@ class Scale:
     tokens: float = float("inf")
     longest: float = 4.0
 
-    def find_longest(self, tokens: int) -> float:
-        """Return how many times longer the trainings should be for a text.
+    def resolve(self, settings: Settings) -> Config:
+        """Return the settings of a training: the given ones, and those of the preset for the rest."""
+        return config.load(self.preset, (), settings)
 
-        Args:
-            tokens: Of the longer side of the text.
+    def resolve_usual(self, overrides: Settings) -> Config:
+        """Return the settings of the first forward model without a sweep, of which those of the user win."""
+        return self.resolve({**self.common, **self.forward, **self.sweep[0], **overrides})
+
+    def check(self, overrides: Settings) -> None:
+        """Check that settings of the user fit those that the recipe gives its trainings.
+
+        Raises:
+            UsageError: If they do not; it names those of the recipe, which the user has not written.
         """
-        return min(max(1.0, round(tokens / self.tokens, 2)), self.longest)
+        for own in (self.forward, self.final, self.tuning, self.student):
+            recipe = {**self.common, **own}
+            try:
+                self.resolve({**recipe, **overrides})
+            except HeadwayError as error:
+                words = " ".join(f"--{name} {each}" for name, each in recipe.items())
+                raise UsageError(
+                    f"{error}; headway best itself sets --preset {self.preset} {words} for a text of this size:"
+                    " give your own, too"
+                ) from None
 
 
 # Settings of a student, which goes on from the final model. It learns translations that are more regular than the real
@@ -156,46 +185,6 @@ SCALES = (
 )
 
 
-def list_options(settings: Settings) -> list[str]:
-    """Return settings as the options of a command."""
-    return [word for name, value in settings.items() for word in (f"--{name}", value)]
-
-
 def choose_scale(pairs: int) -> Scale:
     """Return the scale for so many cleaned pairs."""
     return next(scale for scale in SCALES if pairs <= scale.most_pairs)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """Which parts of the recipe a plan has.
-
-    Attributes:
-        share: Share of its steps that each training takes; below 1 if the hours are few, and above 1 if the text
-            is long.
-        sweep: Whether dropout and vocabulary are compared by short trainings.
-        forward_models: How many models of the wanted direction are trained.
-        back_translation: Whether models translate the text, targets (back-translation) and sources (distillation), and
-            one more is trained on that.
-        student: Whether a small fast model learns from the final one.
-    """
-
-    share: float = 1.0
-    sweep: bool = False
-    forward_models: int = 1
-    back_translation: bool = False
-    student: bool = False
-
-
-LONGER = "longer trainings"
-
-# Parts that a plan has if the hours are enough: what each changes in the choices. They are in the order of what
-# they are expected to be worth for their time.
-ADDITIONS: Mapping[str, Mapping[str, Any]] = {
-    "training on translations": {"back_translation": True},
-    "a small fast student": {"student": True},
-    LONGER: {},  # as much longer as the text is, or as the hours allow
-    "the sweep": {"sweep": True},
-    "a second forward model": {"forward_models": 2},
-    "a third forward model": {"forward_models": 3},
-}

@@ -1,112 +1,73 @@
-"""The plan of a recipe: everything that its decisions depend on, besides the results of its stages."""
+"""The plan of a recipe: what its decisions depend on besides the results of its stages, and how long each stage takes."""
 
 import json
-import math
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from headway import __version__
+from headway.cli import format_duration
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best.facts import TextFacts
-from headway.ext.best.given import GivenText
-from headway.ext.best.recipe_numbers import VERSION, Choices
-from headway.files import hash_file, replace_text
+from headway.ext.best import recipe_numbers as numbers
+from headway.ext.best.recipe import best_model
+from headway.ext.best.recipe_numbers import PLANS, VERSION, Scale, choose_scale
+from headway.ext.best.recipe_options import Options
+from headway.ext.best.recipe_text import TextFacts
+from headway.ext.best.stage import UNKNOWN, Recipe, Stage, replay
+from headway.ext.best.stage_maker import PLAN, StageMaker
+from headway.files import hash_file, read_small_file
 
 FILE = "plan.json"
+MOST_BYTES = 1 << 26  # of plan.json
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options(GivenText):
-    """What a user asks for.
-
-    Attributes:
-        hours: How long the recipe may take; None: see `headway.ext.best.estimates.fit_parts`.
-    """
-
-    hours: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RecipePlan:
-    """What ``plan.json`` holds.
+    """What ``plan/plan.json`` holds.
 
     Attributes:
+        name: A key of `PLANS`.
         options: What the user asked for.
         sha256: Name -> digest of each of the user's files.
         facts: What was found in the text.
         speed: FLOP a second of a training, as measured on this machine.
-        hours: The hours that were planned for.
-        choices: The parts of the recipe.
-        omitted: The parts that do not fit into the hours, and the hours with each and all parts before it.
-        version: Of the recipe.
     """
 
+    name: str
     options: Options
     sha256: dict[str, str]
     facts: TextFacts
     speed: float
-    hours: float
-    choices: Choices
-    omitted: Sequence[tuple[str, float]]
-    version: int = VERSION
-
-    def write(self, out: Path) -> None:
-        """Write ``plan.json``."""
-        replace_text(out / FILE, json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n")
-
-    def describe_omitted(self) -> list[str]:
-        """Return a line for what the hours are too few for."""
-        lines = [
-            f"{name}: with it and all before it, {format_hours(_round_up(hours))} hours"
-            for name, hours in self.omitted
-        ]
-        unread = [*self.options.mono_source, *self.options.mono_target]
-        if unread and not self.choices.back_translation:
-            lines.append(
-                f"{', '.join(unread)}: only a training on translations reads monolingual text"
-            )
-        if self.choices.share < 1:
-            left = f"{100 * self.choices.share:.0f} %"
-            lines.append(
-                f"{100 * (1 - self.choices.share):.0f} % of the steps of each training, which has {left} of them"
-            )
-        return lines
 
     @classmethod
     def read(cls, out: Path) -> "RecipePlan | None":
-        """Read ``plan.json``; None: there is none.
+        """Read the plan of a directory; None: there is none.
 
         Raises:
             HeadwayError: If it is damaged, or of another version of the recipe.
         """
-        path = out / FILE
-        try:
-            values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            if values["version"] != VERSION:
-                raise HeadwayError(
-                    f"{path}: of version {values['version']} of the recipe, and this Headway has version"
-                    f" {VERSION}: go on with that version of Headway, or give another OUT"
-                )
-            given = {**values["options"], "languages": tuple(values["options"]["languages"])}
-            facts, choices = TextFacts(**values["facts"]), Choices(**values["choices"])
-            return cls(
-                **{**values, "options": Options(**given), "facts": facts, "choices": choices}
-            )
-        except (FileNotFoundError, NotADirectoryError):
+        path = out / PLAN / FILE
+        if not path.exists():
             return None
-        except HeadwayError:
-            raise
-        except (ValueError, KeyError, TypeError) as error:
+        values = read_small_file(path, VERSION, MOST_BYTES, oldest=VERSION)
+        try:
+            options, facts = Options(**values["options"]), TextFacts(**values["facts"])
+            return cls(values["name"], options, values["sha256"], facts, float(values["speed"]))
+        except (KeyError, TypeError, ValueError) as error:
             raise HeadwayError(
                 f"{path}: damaged ({error}): restore it, or give another OUT"
             ) from None
 
-    def check_options(self, out: Path, options: Options) -> None:
+    def write(self, folder: Path) -> None:
+        """Write ``plan.json`` to a folder that is about to become the plan."""
+        values = {"format": VERSION, "headway": __version__, **asdict(self)}
+        text = json.dumps(values, indent=2, ensure_ascii=False)
+        (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
+
+    def check(self, out: Path, options: Options) -> None:
         """Check that a command asks for what was planned.
 
         Raises:
-            UsageError: If it does not; the message names what differs.
+            UsageError: If it does not, or a file has changed; the message names what differs.
         """
         own, other = (json.loads(json.dumps(asdict(each))) for each in (self.options, options))
         for name in own:
@@ -116,51 +77,118 @@ class RecipePlan:
                     f"{out}: planned with {option} {_words(own[name])}, and this command has"
                     f" {_words(other[name])}: give the same options (or none but OUT), or another OUT"
                 )
+        for file, digest in self.sha256.items():
+            if hash_file(Path(file)) != digest:
+                raise UsageError(
+                    f"{file}: has changed since {out} was planned: restore it, or give another OUT"
+                )
 
-    def check_files(self, out: Path, names: Iterable[str] | None = None) -> None:
-        """Check that files of the user are those that were planned with.
+    @property
+    def scale(self) -> Scale:
+        """The settings for a text of this size."""
+        return choose_scale(self.facts.cleaned)
+
+    @property
+    def hours(self) -> float:
+        """The hours that the recipe may take."""
+        return self.options.hours or numbers.MOST_HOURS
+
+    def choose(self) -> str:
+        """Return the longest plan that fits into the hours, or else the shortest."""
+        fitting = [name for name in PLANS if self.estimate(name) <= 3600 * self.hours]
+        return fitting[-1] if fitting else next(iter(PLANS))
+
+    def list_parts(self, name: str) -> list[str]:
+        """Return the parts that a plan adds to a single model."""
+        less = {*self.options.without, *(["longer-trainings"] if self.find_length() == 1 else ())}
+        less |= {"seeds"} if self.scale.forward_models == 1 else set()
+        return [part for part in PLANS[name] if part not in less]
+
+    def find_length(self) -> float:
+        """Return how many times the usual steps the trainings of a long text take."""
+        if "training.max-steps" in self.options.settings:  # the user knows best
+            return 1.0
+        times = max(self.facts.source_tokens, self.facts.target_tokens) / self.scale.tokens
+        return min(max(1.0, round(times, 2)), self.scale.longest)
+
+    def begin(self, out: Path, name: str = "") -> Recipe:
+        """Return the recipe at its beginning.
 
         Args:
-            out: The directory of the recipe.
-            names: Those to check; None: all.
-
-        Raises:
-            UsageError: If one has changed; the message names it.
+            out: The directory for all files.
+            name: Of the plan; "": `name`.
         """
-        for name in self.sha256 if names is None else names:
-            if not Path(name).is_file():
-                raise UsageError(
-                    f"{name}: is gone since {out} was planned: restore it, or give another OUT"
-                )
-            if hash_file(Path(name)) != self.sha256[name]:
-                raise UsageError(
-                    f"{name}: has changed since {out} was planned: restore it, or give another OUT"
-                )
+        parts = self.list_parts(name or self.name)
+        make = StageMaker(
+            out=out, options=self.options, facts=self.facts, scale=self.scale,
+            length=self.find_length() if "longer-trainings" in parts else 1.0,
+        )  # fmt: skip
+        return best_model(make, parts)
 
+    def estimate(self, name: str) -> float:
+        """Return about how many seconds all stages of a plan take."""
+        stages, _ = replay(self.begin(Path("OUT"), name), None, guesses=True)
+        return sum(self.estimate_stage(stage) for stage, _ in stages)
 
-def format_hours(hours: float) -> str:
-    """Return a number of hours as text: two digits, and all digits from 10 on."""
-    return f"{hours:.2g}" if hours < 10 else f"{hours:,.0f}"
+    def estimate_stage(self, stage: Stage) -> float:
+        """Return about how many seconds a stage takes."""
+        commands = numbers.SECONDS_A_COMMAND * len(stage.commands)
+        return stage.seconds + commands + stage.flop / self.speed
 
+    def describe(self, out: Path) -> str:
+        """Return the plans and the stages of the chosen one, with their estimated times, and warnings."""
+        played, _ = replay(self.begin(out), out, guesses=True)
+        stages = [stage for stage, _ in played]
+        times = [self.estimate_stage(stage) for stage in stages]
+        finished = sum(result is not UNKNOWN for _, result in played)
+        rate = f"{self.speed / 1e9:,.0f} GFLOP/s in a training"
+        lines = [f"plans for {self.facts.kept:,} pairs on this machine ({rate}):"]
+        lines += self._list_plans()
+        done = f", {finished} of them done" if finished else ""
+        # Searches end when BLEU no longer rises.
+        at_most = "at most " if finished < len(stages) else ""
+        left = format_duration(sum(times[finished:]))
+        lines += ["", f"{at_most}{len(stages)} stages{done}, about {left}:"]
+        width = max(len(stage.name) for stage in stages)
+        for number, (stage, seconds) in enumerate(zip(stages, times, strict=True), 1):
+            duration = "done" if number <= finished else format_duration(seconds)
+            lines.append(f"  {stage.name:<{width}}  {duration:>11}  {stage.purpose}")
+        for warning in self._list_warnings(sum(times)):
+            lines += ["", warning]
+        return "\n".join(lines)
 
-def _round_up(hours: float) -> float:
-    """Return hours with two digits that are not fewer; with whole ones from 10 on."""
-    scale = 10.0 ** max(0, 1 - math.floor(math.log10(hours)))
-    return math.ceil(hours * scale) / scale
+    def _list_plans(self) -> list[str]:
+        """Return a line for each plan: its time, and what it adds to the one before it."""
+        lines, before = list[str](), list[str]()
+        for name in PLANS:
+            parts = self.list_parts(name)
+            if lines and parts == before:
+                continue
+            mark = "*" if parts == self.list_parts(self.name) else " "
+            added = ", ".join(part for part in parts if part not in before) or "one model"
+            duration = format_duration(self.estimate(name))
+            lines.append(f"{mark} {name:<12}  {duration:>11}  {'+ ' * bool(lines)}{added}")
+            before = parts
+        return lines
 
-
-def check_new(out: Path) -> None:
-    """Check that a recipe may begin in a directory.
-
-    Raises:
-        HeadwayError: If it is a file, or holds something else.
-    """
-    if out.is_file():
-        raise HeadwayError(f"{out}: is a file: give another OUT")
-    if out.is_dir():
-        foreign = sorted(entry.name for entry in out.iterdir() if entry.name[0] != ".")
-        if foreign:
-            raise HeadwayError(f"{out}: holds {foreign[0]}, but no {FILE}: give another OUT")
+    def _list_warnings(self, seconds: float) -> list[str]:
+        warnings = []
+        if seconds > 3600 * self.hours:
+            warnings.append(
+                f"warning: the shortest plan takes more than {self.hours:g} hours: --training.max-steps makes each"
+                " training shorter"
+            )
+        if self.facts.kept < numbers.FEW_PAIRS:
+            warnings.append(
+                f"warning: a model of {self.facts.kept:,} pairs translates little beyond its own text: tens of"
+                " thousands give a useful one"
+            )
+        if self.facts.validation < numbers.FEW_VALIDATION_PAIRS:
+            warnings.append(
+                f"warning: {self.facts.validation:,} validation pairs decide, whose BLEU depends much on chance: give"
+                " 500 or more"
+            )
+        return warnings
 
 
 def _words(value: object) -> str:
@@ -168,4 +196,4 @@ def _words(value: object) -> str:
         return " ".join(f"--{name} {each}" for name, each in value.items()) or "none"
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
-    return "none" if value is None else str(value)
+    return str(value or "none")

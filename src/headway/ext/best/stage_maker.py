@@ -1,19 +1,20 @@
-"""Stages as ``headway`` commands: how a training, a translation and a scoring are written."""
+"""Stages as ``headway`` commands: how a training, a translation and a scoring are written, and about how long they take."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from headway.config import Config, SearchConfig
 from headway.ext.bench import search_flop, training_flop
 from headway.ext.best import recipe_numbers as numbers
-from headway.ext.best.facts import TextFacts
-from headway.ext.best.recipe_numbers import Choices, Scale, Settings, list_options
-from headway.ext.best.resolving import change_length, resolve, with_vocabulary
-from headway.ext.best.stage import Command, FileWork, Stage
-from headway.ext.best.text_work import KeepShort, PairFiles
+from headway.ext.best.recipe_numbers import Scale, Settings
+from headway.ext.best.recipe_options import Options
+from headway.ext.best.recipe_text import PairFiles, TextFacts
+from headway.ext.best.stage import InstalledModel, JoinedText, Stage, Words, list_options
 
 SEEDS_APART = 1000  # between models of a recipe, so that recipes of neighboring seeds share none
+SCHEDULE = ("max_steps", "warmup_steps", "cool_steps", "validate_every", "checkpoint_every")
+PLAN = "plan"  # the folder of the plan and of the prepared text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,241 +23,210 @@ class StageMaker:
 
     Attributes:
         out: The directory.
-        languages: Codes of source and target.
+        options: What the user asks for; their settings win over those of the recipe.
         facts: What is known about the text.
         scale: The settings for texts of this size.
-        choices: Which parts the recipe has.
-        overrides: Settings of the user, which all trainings have.
+        length: How many times the usual steps each training takes.
     """
 
     out: Path
-    languages: tuple[str, str]
+    options: Options
     facts: TextFacts
     scale: Scale
-    choices: Choices
-    overrides: Settings
+    length: float
 
-    def text(self, name: str) -> PairFiles:
-        """Return the files of a text in both languages.
+    def given(self, name: str) -> PairFiles:
+        """Return a text that the user gave, prepared."""
+        return PairFiles.named(self.out / PLAN, name)
 
-        They are not named after the languages: ``train.ts``, in Tsonga, would be a message file of Qt.
-        """
-        folder = self.out / "text"
-        return PairFiles(source=folder / f"{name}.source", target=folder / f"{name}.target")
+    def made(self, name: str) -> PairFiles:
+        """Return a text that a stage makes."""
+        return PairFiles.named(self.out / "text", name)
 
     def run(self, name: str) -> Path:
         """Return the run directory of a training."""
         return self.out / "runs" / name
 
     @property
-    def most_tokens(self) -> int:
-        """The tokens of a side of the longest pair that trainings use."""
-        return self._common().text.max_tokens
-
-    @property
     def search(self) -> SearchConfig:
         """The search of a new model, which is that of the preset."""
-        return self._common().search
-
-    def leave_out_long(self, name: str, part: str, model: Path, output: PairFiles) -> Stage:
-        """Return the stage that copies the training pairs which are short enough to be translated.
-
-        Args:
-            name: Of the stage.
-            part: Of the recipe.
-            model: The run directory of a model from source to target, whose subwords count.
-            output: The files to write.
-        """
-        work = KeepShort(
-            pairs=self.text("train"), model=model, most=self.most_tokens, output=output
-        )
-        return Stage(
-            name=name,
-            part=part,
-            purpose="leave out pairs that are too long",
-            work=work,
-            seconds=self.facts.kept / numbers.PAIRS_IMPORTED,
-        )
+        return self._usual.search
 
     def train(
         self,
         name: str,
-        part: str,
+        phase: str,
         purpose: str,
-        text: PairFiles,
         own: Settings,
         *,
-        lines: int | None = None,
+        parts: Sequence[tuple[PairFiles, int]] = (),
         share: float = 1.0,
         seed: int = 1,
         is_backward: bool = False,
-        work: FileWork | None = None,
         init: Path | None = None,
-        limits: Mapping[str, int] | None = None,
+        most_layers: int | None = None,
     ) -> Stage:
         """Return the stage that trains a model and scores it on the validation text.
 
         Args:
             name: Of the stage and of the run.
-            part: Of the recipe.
+            phase: Of the recipe.
             purpose: In a few words.
-            text: The training text.
             own: Settings that differ from the preset.
-            lines: About how many pairs the text has; None: those of the user.
+            parts: The texts that are joined to the training text, and how often each is taken; none: the user's pairs.
             share: Share of its steps that the training takes.
             seed: From 1; models that differ only in it have other initial weights and another order.
             is_backward: Whether the model translates the target language.
-            work: Makes the text.
             init: The model that the training goes on from; None: from random weights.
-            limits: The largest values of some settings, also of the user's.
+            most_layers: Of the decoder, whatever the user says.
         """
-        chosen = {**own, **self.overrides}
-        for setting, most in (limits or {}).items():
-            chosen[setting] = str(min(int(chosen.get(setting, most)), most))
-        if steps := self.overrides.get("training.max-steps"):
-            usual = resolve(self.scale, own)
-            schedule = change_length(usual, int(steps) / usual.training.max_steps)
-            chosen |= {key: value for key, value in schedule.items() if key not in self.overrides}
-        if seed > 1:
-            first = resolve(self.scale, chosen).training.seed
-            chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
-        share *= self.choices.share
-        if share != 1:
-            chosen |= change_length(resolve(self.scale, chosen), share)
-        chosen["text.drop-duplicates"] = (
-            "false"  # the import has dropped them, and some are wanted now
-        )
-        resolved = resolve(self.scale, chosen)
-        valid = self.text("valid")
-        languages = self.languages
+        chosen = self._choose_settings(own, share, seed, most_layers)
+        resolved = self.scale.resolve(chosen)
+        text, valid, languages = self.given("train"), self._valid, self.options.pair
         if is_backward:
-            valid, languages = valid.reversed, (languages[1], languages[0])
-        command = Command(
-            arguments=[
-                "train", self.run(name), *_pair_option("--train", text), *_pair_option("--valid", valid),
-                "--languages", *languages, *(("--init", init) if init else ()),
-                "--preset", self.scale.preset, *list_options(chosen),
-            ]
-        )  # fmt: skip
+            text, valid, languages = text.reversed, valid.reversed, (languages[1], languages[0])
+        joined = None
+        if parts:
+            text = self.made(name)
+            has_test = self.options.test and resolved.text.drop_leaks
+            joined = JoinedText(parts, text, self.given("test") if has_test else None)
+        if parts or is_backward or resolved.text != self._usual.text:
+            # The preparation has dropped duplicates, and some are wanted now.
+            chosen["text.drop-duplicates"] = "false"
+            words: list[str | Path] = ["--train", text.source, text.target]
+            words += ["--valid", valid.source, valid.target, "--languages", *languages]
+        else:
+            words = ["--data", self.out / PLAN / "data"]
+            chosen = {name: v for name, v in chosen.items() if not name.startswith("text.")}
+        words += ["--init", init] if init else []
+        words += ["--preset", self.scale.preset, *list_options(chosen)]
+        pairs = sum(times for _, times in parts) if parts else 1
         return replace(
-            self.score(
-                name, part, purpose, [self.run(name)], is_backward=is_backward, before=[command]
-            ),
-            work=work,
+            self.score(name, phase, purpose, [self.run(name)], is_backward=is_backward,
+                       before=["train", self.run(name), *words]),
+            work=joined,
             run=self.run(name),
             is_compared=not is_backward,
-            seconds=numbers.SECONDS_A_TRAINING
-            + (lines or self.facts.kept) / numbers.PAIRS_PREPARED,
+            seconds=numbers.SECONDS_A_TRAINING + pairs * self.facts.kept / numbers.PAIRS_PREPARED,
             flop=self._training_flop(resolved) + self._search_flop(resolved, self.facts.validation),
-        )
+        )  # fmt: skip
 
     def score(
         self,
         name: str,
-        part: str,
+        phase: str,
         purpose: str,
         models: Sequence[Path],
         search: Settings | None = None,
         *,
         is_backward: bool = False,
-        before: Sequence[Command] = (),
+        before: Words = (),
     ) -> Stage:
         """Return the stage that scores a model, or an ensemble, on the validation text.
 
         Args:
             name: Of the stage.
-            part: Of the recipe.
+            phase: Of the recipe.
             purpose: In a few words.
             models: Run directories; several translate together.
             search: Search settings; None: those of the model.
             is_backward: Whether the model translates the target language.
-            before: Commands that make the model.
+            before: The command that makes the model, if it is to be made.
         """
-        valid = self.text("valid").reversed if is_backward else self.text("valid")
-        scores = self.out / "scores" / f"{name}.json"
-        command = Command(
-            arguments=[
-                "evaluate", *models, "--source", valid.source, "--reference", valid.target,
-                "--json", *list_options(search or {}),
-            ],
-            output=scores,
-        )  # fmt: skip
-        common = self._common()
-        beam = int((search or {}).get("search.beam", common.search.beam))
-        flop = len(models) * self._search_flop(common, self.facts.validation, beam)
+        valid = self._valid.reversed if is_backward else self._valid
+        options = list_options(search or {})
+        command: Words = [
+            "evaluate", *models, "--source", valid.source, "--reference", valid.target, "--json", *options,
+        ]  # fmt: skip
+        beam = int((search or {}).get("search.beam", self.search.beam))
+        flop = len(models) * self._search_flop(self._usual, self.facts.validation, beam)
         return Stage(
-            name=name,
-            part=part,
-            purpose=purpose,
-            commands=[*before, command],
-            scores=scores,
-            flop=flop,
-        )
+            name=name, phase=phase, purpose=purpose, flop=flop,
+            commands=[*filter(None, [before]), command], scores=self.out / "scores" / f"{name}.json",
+        )  # fmt: skip
 
     def translate(
         self,
         name: str,
-        part: str,
+        phase: str,
         purpose: str,
         models: Sequence[Path],
-        source: Path,
-        output: Path,
-        lines: int,
+        text: PairFiles,
         search: Settings | None = None,
         *,
-        backward: Path | None = None,
-        times: float = 1.0,
-        work: FileWork | None = None,
-        seconds: float = 0.0,
+        judge: Path | None = None,
+        is_backward: bool = False,
+        mono: str = "",
     ) -> Stage:
-        """Return the stage that translates a text.
+        """Return the stage that translates a side of the training text, or monolingual text.
 
         Args:
             name: Of the stage.
-            part: Of the recipe.
+            phase: Of the recipe.
             purpose: In a few words.
             models: Run directories; several translate together.
-            source: The text.
-            output: The file for the translations.
-            lines: About how many lines the text has.
+            text: Of which one side is translated, and the other is written.
             search: Search settings; None: those of the model.
-            backward: A model of the other direction, which helps to choose among candidates.
-            times: How many times longer a line is than a side of the user's pairs.
-            work: Makes the text.
-            seconds: About how long the work takes.
+            judge: A model of the other direction than that of the models, which helps to choose among candidates.
+            is_backward: Whether the targets are translated.
+            mono: The side of monolingual text; "": it is the training text.
         """
-        judge = ("--backward", backward) if backward else ()
-        chosen = {**(search or {}), **(numbers.CANDIDATES if backward else {})}
-        command = Command(
-            arguments=[
-                "translate", *models, *judge, "--input", source, "--output", output,
-                *list_options(chosen),
-            ]
-        )  # fmt: skip
+        text = text.reversed if is_backward else text
+        chosen = {**(search or {}), **(numbers.CANDIDATES if judge else {})}
+        words: list[str | Path] = ["translate", *models]
+        words += ["--backward", judge] if judge else []
+        words += ["--input", text.source, "--output", text.target, *list_options(chosen)]
         # The backward model reads the candidates, which costs less than the search for them.
-        beam = max(int(chosen.get(f"search.{name}", 0)) for name in ("candidates", "beam"))
-        beam = beam or SearchConfig().beam
-        flop = (len(models) + bool(backward)) * self._search_flop(
-            self._common(), lines, beam, times
-        )
+        wide = [int(chosen.get(f"search.{each}", 0)) for each in ("candidates", "beam")]
+        lines = self.facts.mono_lines[mono] if mono else self.facts.kept
+        length = self.facts.mono_tokens[mono] / lines if mono else None
+        flop = self._search_flop(self._usual, lines, max(wide) or self.search.beam, length)
         return Stage(
-            name=name, part=part, purpose=purpose, work=work, commands=[command], flop=flop,
-            seconds=seconds,
+            name=name, phase=phase, purpose=purpose, commands=[words],
+            flop=(len(models) + bool(judge)) * flop,
         )  # fmt: skip
 
-    def _common(self) -> Config:
-        """Return the settings of a forward model."""
-        return resolve(self.scale, {**self.scale.common, **self.overrides})
+    def install(
+        self, name: str, phase: str, run: Path, product: Path, search: Settings, bleu: float
+    ) -> Stage:
+        """Return the stage that makes the model of a run, with a search, the product, which has this BLEU."""
+        work = InstalledModel(run, product, search)
+        return Stage(
+            name=name, phase=phase, purpose=f"copy the model to {product}", work=work, product=bleu
+        )
 
-    def _lengths(self, times: float = 1.0) -> tuple[int, int]:
-        """Return about how many tokens the two sides of a pair have, or of one that is some times longer."""
-        tokens = self.facts.source_tokens, self.facts.target_tokens
-        source, target = (max(2, round(times * n / self.facts.kept)) for n in tokens)
-        return source, target
+    @property
+    def _valid(self) -> PairFiles:
+        return PairFiles.named(self.out / PLAN / "data", "valid")
+
+    @property
+    def _usual(self) -> Config:
+        """The settings of a forward model, with which the text is prepared."""
+        return self.scale.resolve_usual(self.options.settings)
+
+    def _choose_settings(
+        self, own: Settings, share: float, seed: int, most_layers: int | None
+    ) -> dict[str, str]:
+        """Return the settings of a training; see `train`."""
+        overrides = self.options.settings
+        chosen = {**own, **overrides}
+        if most_layers:
+            asked = int(overrides.get("model.num-decoder-layers", most_layers))
+            chosen["model.num-decoder-layers"] = str(min(asked, most_layers))
+        if steps := overrides.get("training.max-steps"):
+            usual = self.scale.resolve(own)
+            schedule = _change_length(usual, int(steps) / usual.training.max_steps)
+            chosen |= {key: value for key, value in schedule.items() if key not in overrides}
+        if seed > 1:
+            first = self.scale.resolve(chosen).training.seed
+            chosen["training.seed"] = str(first + SEEDS_APART * (seed - 1))
+        if (times := share * self.length) != 1:
+            chosen |= _change_length(self.scale.resolve(chosen), times)
+        return chosen
 
     def _training_flop(self, settings: Config) -> float:
-        source, target = self._lengths()
-        training, shape = settings.training, with_vocabulary(settings)
+        source, target = self._lengths
+        training, shape = settings.training, settings.largest_model()
         pairs = numbers.FULL * training.batch_tokens / max(source, target)
         passes = 2 if training.agreement else 1  # R-Drop
         flop = training.max_steps * pairs * passes * training_flop(shape, [source], [target])
@@ -265,15 +235,30 @@ class StageMaker:
         return flop + validations * self._search_flop(settings, lines, beam=1)
 
     def _search_flop(
-        self, settings: Config, lines: int, beam: int = SearchConfig().beam, times: float = 1.0
+        self,
+        settings: Config,
+        lines: int,
+        beam: int = SearchConfig().beam,
+        length: float | None = None,
     ) -> float:
-        source, target = self._lengths(times)
-        return (
-            numbers.SEARCH_COST
-            * lines
-            * search_flop(with_vocabulary(settings), [source], [target], beam)
-        )
+        """Count the operations of a search for lines that are as long as those of the user's pairs, or so many tokens."""
+        source, target = (max(2, round(length or own)) for own in self._lengths)
+        flop = search_flop(settings.largest_model(), [source], [target], beam)
+        return numbers.SEARCH_COST * lines * flop
+
+    @property
+    def _lengths(self) -> tuple[int, int]:
+        """The mean numbers of tokens of the two sides of a pair."""
+        tokens = self.facts.source_tokens, self.facts.target_tokens
+        source, target = (max(2, round(count / self.facts.kept)) for count in tokens)
+        return source, target
 
 
-def _pair_option(option: str, text: PairFiles) -> list[str | Path]:
-    return [option, text.source, text.target]
+def _change_length(settings: Config, share: float) -> dict[str, str]:
+    """Return the settings of a training of a share of its steps, warm-up and cooling included."""
+    usual = {name: getattr(settings.training, name) for name in SCHEDULE}
+    return {
+        f"training.{name.replace('_', '-')}": str(max(1, round(share * steps)))
+        for name, steps in usual.items()
+        if steps
+    }

@@ -18,16 +18,27 @@ MARKED = 40  # points; a longer curve has no marks
 LineStyle = str | tuple[int, tuple[float, ...]]
 
 
-def plot(runs: Sequence[Curves], path: str | Path) -> None:
-    """Write the figure: ``.png``, ``.svg`` or ``.pdf``.
+def plot(runs: Sequence[str | Path], path: str | Path) -> None:
+    """Write the figure of some run directories: ``.png``, ``.svg`` or ``.pdf``.
+
+    Raises:
+        HeadwayError: If the file name has another suffix, a directory holds no run, or matplotlib is missing.
+    """
+    path = check_output(path)
+    write(path, draw_curves(runs, path.suffix[1:]))
+
+
+def draw_curves(paths: Sequence[str | Path], form: str = "svg") -> bytes:
+    """Return the figure of some run directories.
 
     A curve of very many points shows the means of neighboring points. Averages of checkpoints are
     single points.
 
-    Raises:
-        HeadwayError: If the file name has another suffix, or matplotlib is missing.
+    Args:
+        paths: The run directories.
+        form: png, svg or pdf.
     """
-    path = check_output(path)
+    runs = [Curves(path) for path in paths]
     with drawing_settings():
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -44,8 +55,7 @@ def plot(runs: Sequence[Curves], path: str | Path) -> None:
         for place, name in zip(axes, shown, strict=False):
             _draw_series(place, name, runs)
         _draw_legend(axes[-1], runs)
-        content = figure_bytes(figure, path.suffix[1:], "training curves")
-    write(path, content)
+        return figure_bytes(figure, form, "training curves")
 
 
 def _draw_series(axes: "Axes", name: str, runs: Sequence[Curves]) -> None:

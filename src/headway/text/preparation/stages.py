@@ -205,6 +205,20 @@ class PreparationStages:
         text = "\n\n".join(tables)
         (directory / "report.txt").write_text(f"{text}\n", encoding="utf-8")
 
+    # What is kept, for callers that need the text itself.
+
+    def count_kept(self) -> int:
+        """Return how many pairs are kept before their tokens are counted; the stage "select" is finished."""
+        return sum(len(self._kept(number)) for number in range(len(self._groups)))
+
+    def read_kept(self) -> Iterator[tuple[int, str, str]]:
+        """Yield the pairs of text that has one group, as prepared, each with its number in the given text, from 0."""
+        for number in range(len(self._groups)):
+            places = np.flatnonzero(np.load(self._tokens(0, number) / "decisions.npy") == KEPT)
+            texts = self._range(number).texts(places)
+            for place, (source, target) in zip(places.tolist(), texts, strict=True):
+                yield number * self.plan.range_pairs + place, source, target
+
     # What the stages share.
 
     def _in_all_orders(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:

@@ -25,8 +25,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the figure."""
-    from headway.ext.pictures.curves import Curves
-    from headway.ext.pictures.drawing import check_output
     from headway.ext.pictures.plotting import plot
 
     if args.live or args.every:
@@ -34,6 +32,5 @@ def run(args: argparse.Namespace) -> None:
             "headway plot --live is gone: train with --training.tensorboard true and run"
             " tensorboard --logdir RUN"
         )
-    check_output(args.out)
-    plot([Curves(path) for path in args.runs], args.out)
+    plot(args.runs, args.out)
     print(f"wrote {args.out}", file=sys.stderr)

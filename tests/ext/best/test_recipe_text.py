@@ -1,0 +1,266 @@
+"""The text of a recipe: prepared as by ``headway prepare``, and written as plain files."""
+
+import itertools
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.config import load
+from headway.errors import HeadwayError, UsageError
+from headway.ext.best import recipe_numbers, recipe_text, running
+from headway.ext.best.recipe_options import Options
+from headway.ext.best.recipe_text import PairFiles, TextFacts, prepare_text
+from headway.ext.best.running import Processors, make_plan
+from headway.ext.best.stage import JoinedText
+from headway.ext.exchange.other_programs import OtherPrograms
+from headway.text import PreparedData
+from headway.text.preparation import prepare
+from support.toy_models import SOURCE_WORDS, sentences, translate_words
+
+SOURCES = list(dict.fromkeys(sentences(60, 7)))
+SETTINGS = {"text.vocab-size": "300"}
+
+
+@pytest.fixture(autouse=True)
+def _little_text(monkeypatch):
+    monkeypatch.setattr(recipe_numbers, "LEAST_PAIRS", 1)
+
+
+def write(path: Path, lines: list[str]) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return str(path)
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def given(folder: Path, extra: list[tuple[str, str]] = [], **changes) -> Options:  # noqa: B006
+    """Distinct pairs, with some others after them."""
+    pairs = [(text, translate_words(text)) for text in SOURCES] + extra
+    train = [
+        write(folder / "train.en", [pair[0] for pair in pairs]),
+        write(folder / "train.de", [pair[1] for pair in pairs]),
+    ]
+    usual = {"train": train, "valid": 7, "languages": ("en", "de"), "settings": SETTINGS}
+    return Options(**usual | changes)
+
+
+@pytest.fixture
+def prepared(tmp_path) -> Callable[[Options], tuple[TextFacts, Path]]:
+    """Prepare the text of some options; return the facts and the folder."""
+    numbers = itertools.count()
+
+    def prepare_it(options: Options) -> tuple[TextFacts, Path]:
+        folder = tmp_path / f"plan-{next(numbers)}"
+        folder.mkdir()
+        return prepare_text(options.check(), folder, 1), folder
+
+    return prepare_it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings", [{}, {"text.drop-duplicates": "false", "text.max-tokens": "14"}]
+)
+@pytest.mark.parametrize("count", [9, 66])  # of 66 pairs, some share a side
+def test_the_text_is_the_one_that_a_preparation_makes(settings, count, prepared, tmp_path):
+    extra = [(f"open file {n % 5}", f"Datei {n % 5} auf Weise {n // 5}") for n in range(80)]
+    extra += [*extra[:9], ("a dog", ""), ("a\x01dog", "ein Hund")]
+    options = given(tmp_path, extra, valid=count, settings=SETTINGS | settings)
+    facts, folder = prepared(options)
+    rules = load("quick", (), {**SETTINGS, **settings}).text
+    data = prepare(options.train, count, tmp_path / "data", rules)
+    own = PreparedData.open(folder / "data")
+    assert own.fingerprint == data.fingerprint
+    assert own.text == rules
+    report = json.loads((tmp_path / "data" / "report.json").read_text())
+    assert json.loads((folder / "data" / "report.json").read_text()) == report
+    long = report["dropped"].get("more than max_tokens", {"count": 0})["count"]
+    assert (facts.kept, facts.cleaned) == (len(data.train), len(data.train) + long)
+    assert bool(long) == (count == 9 and "text.max-tokens" in settings)
+    assert facts.validation == count
+    assert (facts.source_tokens, facts.target_tokens) == (
+        data.train.source_tokens,
+        data.train.target_tokens,
+    )
+    # The plain files have the same pairs.
+    pairs = [*PairFiles.named(folder, "train").read()]
+    encode = own.tokenizer.encode_source, own.tokenizer.encode_target
+    ids = [encode[n]([pair[n] for pair in pairs]) for n in (0, 1)]
+    for number, side in enumerate(zip(*ids, strict=True)):
+        assert [row.tolist() for row in data.train.pair(number)] == [*side]
+    assert {path.name for path in folder.iterdir()} == {"data", "train.source", "train.target"}
+
+
+def test_the_lines_of_a_teacher_stay_with_their_pairs(prepared, tmp_path, monkeypatch):
+    monkeypatch.setattr("headway.text.preparation.plan.RANGE", 13)
+    extra = [("a dog", ""), (SOURCES[1], translate_words(SOURCES[1])), ("a cat", "eine Katze")]
+    count = len(SOURCES) + len(extra)
+    teacher = write(tmp_path / "teacher.de", [f"teacher {n}" for n in range(count)])
+    _, folder = prepared(given(tmp_path, extra, teacher=teacher))
+    numbers = {
+        source: n for n, source in reversed([*enumerate([*SOURCES, *(e[0] for e in extra)])])
+    }
+    sources = lines(folder / "train.source")
+    assert lines(folder / "teacher.source") == sources
+    assert lines(folder / "teacher.target") == [f"teacher {numbers[source]}" for source in sources]
+
+
+@pytest.mark.parametrize("difference", [-2, 1])
+def test_a_teacher_of_another_length_is_refused(difference, prepared, tmp_path):
+    count = len(SOURCES) + difference
+    teacher = write(tmp_path / "teacher.de", ["ein Hund"] * count)
+    with pytest.raises(HeadwayError, match=f"has {count} lines, but .* {len(SOURCES)} pairs"):
+        prepared(given(tmp_path, teacher=teacher))
+
+
+def test_too_little_text_is_refused(prepared, tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe_numbers, "LEAST_PAIRS", 50)
+    with pytest.raises(HeadwayError, match=r"train\.en: 4\d training pairs are left .* needs 50"):
+        prepared(given(tmp_path, valid=len(SOURCES) - 45 if len(SOURCES) < 90 else 20))
+    with pytest.raises(HeadwayError, match=r"train\.en: \d+ training pairs are left .* needs 50"):
+        prepared(given(tmp_path, settings=SETTINGS | {"text.max-tokens": "8"}))
+    with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text"):
+        prepared(given(tmp_path, settings={"text.vocab-size": "5000"}))
+
+
+def test_text_that_can_be_read_only_once_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name in (str(tmp_path / "pipe"), str(tmp_path / "-")):
+        with pytest.raises(UsageError, match=rf"{name}: text is read several times"):
+            given(tmp_path, mono_source=[name]).check()
+    with pytest.raises(UsageError, match=r"is a directory: give a file$"):
+        given(tmp_path, mono_source=[str(tmp_path)]).check()
+
+
+def test_the_number_of_cleaned_pairs_chooses_the_settings(prepared, tmp_path, monkeypatch):
+    """Also those that are too long: the settings must be known before the tokens are counted."""
+    small, large = (
+        replace(recipe_numbers.SCALES[0], most_pairs=most, common={"text.vocab-size": size})
+        for most, size in ((len(SOURCES) - 7, "300"), (1e9, "310"))
+    )
+    monkeypatch.setattr(recipe_numbers, "SCALES", (small, large))
+    for extra, size in (([], 300), ([("one more", "noch eins")], 310)):
+        options = given(tmp_path, [*extra, *extra], settings={"text.max-tokens": "14"})
+        facts, folder = prepared(options)
+        assert PreparedData.open(folder / "data").text.vocab_size == size
+        assert facts.kept < facts.cleaned == len(SOURCES) - 7 + len(extra)
+
+
+@pytest.mark.slow
+def test_settings_are_checked_before_a_plan_of_many_pairs(prepared, tmp_path):
+    pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
+    sources = [" ".join(words) for words in pairs]
+    train = [
+        write(tmp_path / "many.en", sources),
+        write(tmp_path / "many.de", [translate_words(text) for text in sources]),
+    ]
+    options = given(tmp_path, train=train, valid=100, settings={})
+    with pytest.raises(HeadwayError, match="vocab_size = 8000 is too large"):
+        prepared(options)
+    with pytest.raises(UsageError, match=r"headway best itself sets .*--model\.num-heads 6"):
+        prepared(replace(options, settings={"model.d-model": "256"}))
+
+
+@pytest.mark.parametrize("weight", [0.5, 99.0])
+def test_monolingual_lines_are_taken_once_and_from_the_whole_text(
+    weight, prepared, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(recipe_text, "BATCH", 7)
+    monkeypatch.setattr(recipe_text, "HELD", 100)
+    monkeypatch.setattr(recipe_numbers, "MONO_WEIGHT", weight)
+    all_lines = ["line\r 4001", *(f"line {n}" for n in range(1001))]
+    bad = ["", "a\x01b", "line " * 40]
+    file = write(tmp_path / "mono.en", [*all_lines, *bad, *all_lines[:100], "LINE  3"])
+    test = [write(tmp_path / "test.en", ["line 9"]), write(tmp_path / "test.de", ["line 11"])]
+    settings = SETTINGS | {"text.max-tokens": "20"}
+    facts, folder = prepared(given(tmp_path, mono_source=[file], test=test, settings=settings))
+    taken = (folder / "mono.source").read_bytes().decode().split("\n")[:-1]
+    all_lines.remove("line 9")
+    if weight > 1:
+        assert taken == all_lines
+    else:
+        assert len(taken) == len(set(taken)) == pytest.approx(weight * facts.kept, abs=1)
+        places = [all_lines.index(line) for line in taken]
+        assert places == sorted(places)
+        assert 300 < np.mean(places) < 700
+    encode = PreparedData.open(folder / "data").tokenizer.encode_source
+    assert facts.mono_lines == {"source": len(taken)}
+    assert facts.mono_tokens == {"source": sum(map(len, encode(taken)))}
+
+
+def test_joined_texts_stay_parallel_whatever_they_look_like(tmp_path):
+    strange = ["<html><head/>", "\ufeffa\r", "", "a\u2028b\x85c", "PK\x03\x04"]
+    part = PairFiles.named(tmp_path, "own")
+    part.write(zip(strange, strange[::-1], strict=True))
+    output = PairFiles.named(tmp_path, "all")
+    JoinedText([(part, 2), (part.reversed, 1)], output, None).run()
+    pairs = [*zip(strange, strange[::-1], strict=True)]
+    assert [*output.read()] == [*pairs, *pairs, *(pair[::-1] for pair in pairs)]
+    with part.target.open("a") as file:
+        file.write("one more\n")
+    with pytest.raises(HeadwayError, match=r"own\.source and .*own\.target: were changed"):
+        JoinedText([(part, 1)], output, None).run()
+
+
+def test_no_training_sees_the_test_text(prepared, tmp_path):
+    held_out = [SOURCES[0].upper(), "something else"]  # case does not matter
+    translated = [translate_words(SOURCES[0]), "y"]
+    test = [write(tmp_path / "test.en", held_out), write(tmp_path / "test.de", translated)]
+    _, folder = prepared(given(tmp_path, test=test))
+    assert SOURCES[0] not in lines(folder / "train.source")
+    assert [*PairFiles.named(folder, "test").read()] == [*zip(held_out, translated, strict=True)]
+
+
+def test_no_training_sees_a_pair_of_the_test_text_that_a_translation_made(tmp_path):
+    own, test = PairFiles.named(tmp_path, "own"), PairFiles.named(tmp_path, "test")
+    own.write(zip(SOURCES[:4], ["one", "two", "three", "four"], strict=True))
+    test.write([(SOURCES[1].upper(), "Two"), (SOURCES[2], "3")])
+    output = PairFiles.named(tmp_path, "all")
+    for held_out, kept in ((test, [0, 2, 3]), (None, [0, 1, 2, 3])):
+        JoinedText([(own, 2)], output, held_out).run()
+        assert lines(output.source) == [SOURCES[n] for n in kept] * 2
+
+
+def test_text_in_another_encoding_is_read_with_it_and_refused_without(prepared, tmp_path):
+    words = ["Ein Hund läuft.", "Die Bäume blühen.", "Öl schwimmt oben."] * 9
+    (tmp_path / "mono.de").write_bytes("\n".join(words[:3]).encode("cp1252"))
+    mono = str(tmp_path / "mono.de")
+    facts, _ = prepared(given(tmp_path, encoding="cp1252", mono_target=[mono]))
+    assert facts.mono_lines == {"target": 3}
+    (tmp_path / "mono.de").write_bytes("\n".join(words).encode("cp1252"))
+    with pytest.raises(HeadwayError, match=r"mono\.de: 27 of 27 lines cannot be read"):
+        prepared(given(tmp_path, mono_target=[mono]))
+    with pytest.raises(HeadwayError, match=r"mono\.de:1: .*--encoding cp1252"):
+        prepared(given(tmp_path, teacher=mono))
+    empty = write(tmp_path / "empty.en", ["", " "])
+    with pytest.raises(HeadwayError, match=r"empty\.en: no line is left after cleaning"):
+        prepared(given(tmp_path, mono_source=[empty]))
+
+
+@pytest.mark.parametrize("busy", [0.5, 0.7])
+def test_a_plan_says_how_busy_other_programs_were_while_this_machine_was_measured(
+    busy, tmp_path, monkeypatch, capsys
+):
+    said_before = []
+
+    def measure(self: Processors, words: list[str], output: Path) -> int:
+        said_before.append(capsys.readouterr().err)
+        output.write_text('{"rows": [{"flop": 8e12, "seconds": {"low": 4.0}}]}')
+        return 0
+
+    monkeypatch.setattr(running.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(OtherPrograms, "busy_cores", lambda self: busy)
+    monkeypatch.setattr(Processors, "run", measure)
+    (tmp_path / "plan").mkdir()
+    plan = make_plan(given(tmp_path).check(), tmp_path / "plan", Processors(0, 1))
+    assert plan.speed == 2e12
+    assert "other programs" not in said_before[0]
+    is_said = "other programs kept 0.7 of 2 cores busy meanwhile" in capsys.readouterr().err
+    assert is_said == (busy > 0.6)
