@@ -11,6 +11,7 @@ from hashlib import sha256
 from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
+from xml.etree.ElementTree import canonicalize
 
 CHANGES = Path(__file__).with_name("changes.toml")
 SHOWN = 160  # characters of a line that are printed
@@ -146,9 +147,13 @@ def compare_lines(name: str, before: list[str], after: list[str]) -> Iterator[Di
 
 
 def read_members(content: bytes) -> dict[str, bytes]:
-    """Return the files of an archive, in its order."""
+    """Return the files of an archive, in its order; how XML is written, such as with which quotes, does not count."""
     with zipfile.ZipFile(BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+        found = {name: archive.read(name) for name in archive.namelist()}
+    return {
+        name: canonicalize(each.decode()).encode() if name.endswith(".xml") else each
+        for name, each in found.items()
+    }
 
 
 def read_lines(content: bytes | None) -> list[str]:

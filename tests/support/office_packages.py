@@ -54,9 +54,10 @@ def change_member(package: bytes, name: str, change: Callable[[str], str]) -> by
 
 
 def read_part(package: bytes, name: str) -> str:
-    """Return the text of a member."""
+    """Return the text of a member, without the declaration that lxml writes."""
     with zipfile.ZipFile(io.BytesIO(package)) as file:
-        return file.read(name).decode()
+        text = file.read(name).decode()
+    return text.partition("?>\n")[2] if text.startswith("<?xml version='1.0'") else text
 
 
 def make_word(body: str, inner: Mapping[str, bytes] | None = None) -> bytes:

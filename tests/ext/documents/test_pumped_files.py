@@ -8,7 +8,6 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.ext.documents.kept_marks import KeptMarks
-from headway.ext.documents.office.odf_text import _REVISION
 from headway.ext.documents.office.ooxml import _SIGNS_OF_TEXT
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
@@ -57,7 +56,6 @@ PUMPED: dict[str, tuple[Callable[[int], object], int]] = {
     "strings": (lambda n: rewrite(with_comments("xl/sharedStrings.xml", "<p{}:si>", n), "a.xlsx"), 800),
     "spaces in a citation": (lambda n: rewrite(f"a [@a{' ' * n}x] b\n".encode(), "a.md"), 2_000),
     "tag with a bracket in Markdown": (lambda n: rewrite(f'a <{"a" * n} b=">">c\n'.encode(), "a.md"), 1_200),
-    "revision of a text": (lambda n: _REVISION.sub("", f"<a{' ' * n}b"), 1_200),
     "results of formulas": (lambda n: _SIGNS_OF_TEXT.search(b"<c " + b't="str"' * n), 500),
     "joined tags": (lambda n: find_protected_text(f"<{'a' * n}>{{b}} c"), 1_200),
     "spaces behind a formula": (lambda n: rewrite(f"$$\na\n$${' ' * n}a\n".encode(), "a.md"), 1_200),

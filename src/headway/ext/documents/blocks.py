@@ -1,8 +1,13 @@
-"""Paragraphs of formats whose markup stands in the text: HTML, Markdown, subtitles, XLIFF."""
+"""Paragraphs of text and inline markup, which all formats with markup share.
+
+A reader divides a paragraph into parts. In text formats (HTML, Markdown, subtitles, XLIFF) the source of a part is a
+string; in office files it is a tuple of what stands in the tree of XML (`office.runs`).
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
@@ -29,8 +34,8 @@ class Markup:
         after: The closing tag.
     """
 
-    before: str
-    after: str = ""
+    before: Any
+    after: Any = ""
 
 
 @dataclass
@@ -38,13 +43,15 @@ class Block(Paragraph[Markup]):
     """A paragraph of text with inline markup.
 
     Attributes:
-        source: The text and the markup as they stand in the file.
+        source: The text and the markup as they stand in the file, in text formats.
+        lines: The markup of the line breaks in the text, in their order.
     """
 
     source: str = ""
+    lines: list[Any] = field(default_factory=list)
 
 
-Kind = Literal["text", "code", "open", "close", "point", "dropped", "break"]
+Kind = Literal["text", "code", "open", "close", "point", "dropped", "break", "line"]
 _TEXTS = ("text", "code")
 
 
@@ -53,25 +60,25 @@ class Part(NamedTuple):
 
     Attributes:
         kind: An opening or closing tag, text, an element whose text stays as it is ("code", but also names in other
-            languages, formulas and addresses), markup between two blocks, what a translation lacks, or any other
-            markup.
+            languages, formulas and addresses), markup between two blocks ("break"), what a translation lacks, a line
+            break in the text ("line"), or any other markup.
         source: The part as it stands in the file.
         text: What it means, if it is text. Of markup: how it is written with a translation, if not as it is.
         name: Of a tag: an opening tag belongs to the next closing tag of the same name.
+        is_element: Whether its partner is in the same element, as in XML; otherwise nothing is validated.
+        key: Of text: equal for texts that look the same. Of an opening tag: neighboring elements of one key become one
+            element; "": they stay two.
     """
 
     kind: Kind
-    source: str
+    source: Any
     text: str = ""
     name: str = ""
-
-    @property
-    def is_element(self) -> bool:
-        """Whether its partner is in the same element: nothing is validated."""
-        return False
+    is_element: bool = False
+    key: str = ""
 
 
-def make_kept(source: str, text: str) -> Part:
+def make_kept(source: Any, text: str) -> Part:
     """Return an element that stays as it is: it stands for a word if it has text, and for none otherwise."""
     return Part("code", source, text) if text.strip() else Part("point", source)
 
@@ -81,7 +88,7 @@ def make_block(parts: Sequence[Part]) -> Block:
     parts = _join_note_marks(parts)
     partner = find_partners(parts)
     text = ""
-    block = Block("", source="".join(part.source for part in parts))
+    block = Block("", source="".join(part.source for part in parts if isinstance(part.source, str)))
     path: list[Element[Markup]] = []
     for number, part in enumerate(parts):
         inner = path[-1].inner if path else block.elements
@@ -94,13 +101,18 @@ def make_block(parts: Sequence[Part]) -> Block:
         elif number in partner and part.kind == "open":
             closing = parts[partner[number]]
             mark = Markup(part.text or part.source, closing.text or closing.source)
-            is_look = _LOOK.fullmatch(part.source) is not None
+            is_look = isinstance(part.source, str) and _LOOK.fullmatch(part.source) is not None
             path.append(Element(len(text), 0, mark, kind=part.name, is_divisible=is_look))
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)
+        elif part.kind == "line":
+            text += "\n"
+            block.lines.append(part.source)
         elif part.kind != "dropped":
-            inner.append(Element(len(text), len(text), Markup(part.text or part.source)))
+            kind = "end" if part.kind == "close" else ""
+            mark = Markup(part.text or part.source)
+            inner.append(Element(len(text), len(text), mark, kind=kind))
     block.text = text
     return block
 
@@ -157,7 +169,7 @@ def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
             following = parts[end : end + _MOST_MARKUP]
             after = next((each.text[:1] for each in following if each.kind in _TEXTS), " ")
             if is_behind_a_word(before, inside, after):
-                out.append(Part("point", "".join(each.source for each in parts[at:end])))
+                out.append(Part("point", _join_sources(parts[at:end])))
                 at = end
                 continue
         out.append(part)
@@ -167,7 +179,14 @@ def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
     return out
 
 
-def is_note_mark(name: str, source: str) -> bool:
+def _join_sources(parts: Sequence[Part]) -> Any:
+    """Return the sources of parts as one."""
+    sources = [part.source for part in parts]
+    are_texts = all(isinstance(source, str) for source in sources)
+    return "".join(sources) if are_texts else tuple(chain.from_iterable(sources))
+
+
+def is_note_mark(name: str, source: Any) -> bool:
     """Return whether an element may be the mark of a note, by its name and its opening tag."""
     return name.strip("<>") == "sup" or "noteref" in source
 
@@ -184,13 +203,8 @@ def is_behind_a_word(before: str, inside: str, after: str) -> bool:
     return is_short and not before.isspace() and not after.isalnum()
 
 
-def find_partners(parts: Sequence[Any]) -> dict[int, int]:
-    """Return the number of the closing tag for each opening tag, and the other way round.
-
-    Args:
-        parts: Such as `Part`: of each ``kind`` and ``name`` say what it is, and ``is_element`` whether its partner is
-            inside of the element around it, as in XML.
-    """
+def find_partners(parts: Sequence[Part]) -> dict[int, int]:
+    """Return the number of the closing tag for each opening tag, and the other way round."""
     partner: dict[int, int] = {}
     stack: list[int] = []
     for number, part in enumerate(parts):
@@ -229,7 +243,7 @@ def write_block(block: Block, translated: Translated, escape: Callable[[str], st
     return "".join(part if is_markup else escape(part) for part, is_markup in parts)
 
 
-def flatten(parts: Sequence[str | Placed[Markup]]) -> Iterator[tuple[str, bool]]:
+def flatten(parts: Sequence[str | Placed[Markup]]) -> Iterator[tuple[Any, bool]]:
     """Yield the parts of a translation in their order: the characters, and whether they are markup."""
     for part in parts:
         if isinstance(part, str):

@@ -124,7 +124,7 @@ def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:
     """
     if len(parts) < 2 or parts[1].kind != "text":
         return parts
-    tag, (_, source, text, _) = parts[0], parts[1]
+    tag, source, text = parts[0], parts[1].source, parts[1].text
     spaces = source[: len(source) - len(source.lstrip())]
     if "\n" not in spaces:
         return parts

@@ -2,18 +2,13 @@
 
 import html
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 from typing import Any
 
-from headway.ext.documents.office.dialects import read_cell
-from headway.ext.documents.office.header_cells import find_header_texts
-from headway.ext.documents.office.ooxml import read_types
 from headway.ext.documents.office.package import Package
+from headway.ext.documents.office.run_paragraphs import read_cell
 from headway.ext.documents.paragraph import Paragraph, Translated
-from headway.text import Span
 
 # A name in a formula: `Sales[Price]`, `[@Price]`, `Sales[[#This Row],[Price]]`.
 _IN_BRACKETS = re.compile(r"\[@?([^\[\]]+)\]")
@@ -22,109 +17,70 @@ _HAS_SIGNS = re.compile(r"[\[\]#'@\t\r\n]|_x[0-9A-Fa-f]{4}_")
 _BREAK = re.compile(r"[\t\r\n]")
 # Ends of types of parts that use names of columns in ways of their own.
 _OTHER_USES = ("queryTable+xml", "slicerCache+xml", "connections+xml", "vbaProject")
-_STRINGS = "spreadsheetml.sharedStrings+xml"
 _FORMULAS = ("worksheet+xml", "table+xml", "main+xml")
 
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """The names of the columns of all tables, and where they stand.
+    """The names of the columns of all tables.
 
     Attributes:
-        fields: Headers that pivot tables name; they stay in all cells.
-        fixed: Names that something else uses too, such as a formula; they stay in the headers of tables.
-        free: The others, which are translated in tables and their headers.
-        tables: The names of the parts with tables.
-        headers: Where the texts of header cells stand in the other parts; None: any equal text may be one.
+        fixed: Names that something else uses too, such as a formula or a pivot table; they stay, in tables and in cells.
+        free: The others, which have one translation in all tables and cells.
     """
 
-    fields: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
     free: frozenset[str] = frozenset()
-    tables: frozenset[str] = frozenset()
-    headers: Mapping[str, Sequence[Span]] | None = None
-
-    def is_name(self, part: str, start: int) -> bool:
-        """Return whether a text is the name of a column or stands in a header cell, by its part and its place there."""
-        if part in self.tables or self.headers is None:
-            return True
-        spans = self.headers.get(part, ())
-        number = bisect_right(spans, start, key=itemgetter(0)) - 1
-        return number >= 0 and start < spans[number][1]
-
-    def keeps(self, part: str, text: str, start: int) -> bool:
-        """Return whether a text stays; see `is_name`."""
-        return text in self.fields or (text in self.fixed and self.is_name(part, start))
 
     def agree(
-        self,
-        paragraphs: Sequence[Paragraph[Any]],
-        translations: Sequence[Translated],
-        are_names: Sequence[bool],
+        self, paragraphs: Sequence[Paragraph[Any]], translations: Sequence[Translated]
     ) -> list[Translated]:
-        """Return the translations with one for each name in a table and its header, and no two names equal.
+        """Return the translations with one for each name in tables and cells, and no two names equal.
 
         A program calls a file damaged in which a cell and its column differ, or two columns of a table are equal.
 
         Args:
             paragraphs: The texts of the spreadsheet.
             translations: One for each of them.
-            are_names: For each of them, whether it is a column's name or a header; see `is_name`.
         """
         chosen: dict[str, Translated] = {}
-        for paragraph, translated, is_name in zip(paragraphs, translations, are_names, strict=True):
-            if is_name and paragraph.text in self.free:
+        for paragraph, translated in zip(paragraphs, translations, strict=True):
+            if paragraph.text in self.free:
                 chosen.setdefault(paragraph.text, translated)
-        taken = {name.casefold(): 1 for name in self.fixed}
-        taken |= {
-            name.casefold(): 1 for name, translated in chosen.items() if translated.text == name
-        }
+        stay = {name for name, translated in chosen.items() if translated.text == name}
+        taken = {name.casefold(): 1 for name in self.fixed | stay}
         for name, translated in chosen.items():
-            if translated.text != name:
+            if name not in stay:
                 text = _BREAK.sub(" ", translated.text) if translated.text.strip() else name
                 chosen[name] = replace(translated, text=_make_unique(text, taken))
-        return [
-            chosen.get(paragraph.text, translated) if is_name else translated
-            for paragraph, translated, is_name in zip(
-                paragraphs, translations, are_names, strict=True
-            )
-        ]
+        both = zip(paragraphs, translations, strict=True)
+        return [chosen.get(paragraph.text, translated) for paragraph, translated in both]
 
 
-NO_NAMES = ColumnNames(headers={})
+def find_column_names(package: Package, types: Mapping[str, str]) -> ColumnNames:
+    """Return the names of the columns of a spreadsheet's tables and pivot tables.
 
+    Args:
+        package: The spreadsheet.
+        types: The type of the content of each member.
+    """
+    parts = [(name, kind) for name, kind in types.items() if name in package]
 
-def find_column_names(package: Package) -> ColumnNames:
-    """Return the names of the columns of a spreadsheet's tables and pivot tables."""
-    types = {name: kind for name, kind in read_types(package).items() if name in package}
-    tables = [part for part, kind in types.items() if kind.endswith("spreadsheetml.table+xml")]
-    names = {name for part in tables for name in _read_names(package, part, "tableColumn")}
-    fields: set[str] = set()
-    fixed: set[str] = set()
-    for part, kind in types.items():
-        if kind.endswith("pivotCacheDefinition+xml"):
-            fields.update(_read_names(package, part, "cacheField"))
-    if any(kind.endswith(_OTHER_USES) for kind in types.values()):
+    def read_names(end: str, element: str) -> set[str]:
+        roots = (package.parse(name) for name, kind in parts if kind.endswith(end))
+        return {node.get("name", "") for root in roots for node in root.iter(f"{{*}}{element}")}
+
+    names = read_names("spreadsheetml.table+xml", "tableColumn")
+    fixed = read_names("pivotCacheDefinition+xml", "cacheField")
+    if any(kind.endswith(_OTHER_USES) for _, kind in parts):
         fixed |= names
     elif names:
-        fixed.update(name for name in names if _HAS_SIGNS.search(name))
-        for part, kind in types.items():
+        fixed.update(filter(_HAS_SIGNS.search, names))
+        for name, kind in parts:
             if kind.endswith(_FORMULAS):
-                found = _IN_BRACKETS.findall(html.unescape(package.read_xml(part)))
-                fixed |= names.intersection(found)
-    sheets = [part for part, kind in types.items() if kind.endswith("worksheet+xml")]
-    strings = next((part for part, kind in types.items() if kind.endswith(_STRINGS)), "")
-    return ColumnNames(
-        frozenset(fields) | {*map(read_cell, fields)},
-        frozenset(fixed) | {*map(read_cell, fixed)},
-        frozenset(names - fixed - fields),
-        frozenset(tables),
-        find_header_texts(package, tables, sheets, strings) if names else {},
-    )
-
-
-def _read_names(package: Package, part: str, element: str) -> list[str]:
-    return [tag.attributes.get("name", "") for tag in package.read_tags(part, element)]
+                source = html.unescape(package.read(name).decode("utf-8", "replace"))
+                fixed |= names.intersection(_IN_BRACKETS.findall(source))
+    return ColumnNames(frozenset(fixed) | {*map(read_cell, fixed)}, frozenset(names - fixed))
 
 
 def _make_unique(text: str, taken: dict[str, int]) -> str:

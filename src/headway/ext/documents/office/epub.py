@@ -1,5 +1,6 @@
 """Electronic books (.epub): chapters in XHTML, a table of contents, and metadata."""
 
+import codecs
 import posixpath
 import re
 from collections.abc import Iterator
@@ -8,18 +9,12 @@ from urllib.parse import unquote
 from headway.errors import HeadwayError
 from headway.ext.documents.html.document import HtmlDocument
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.office.directions import (
-    AttributeDirection,
-    Directed,
-    Directions,
-)
-from headway.ext.documents.office.document import PackagedDocument
+from headway.ext.documents.office.directions import turn_book
+from headway.ext.documents.office.document import Member, PackagedDocument
 from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.package import Package, name_member
 from headway.ext.documents.office.xml_part import XmlPart
-from headway.ext.documents.paragraph import Document, DocumentOptions
-from headway.ext.documents.text_file import Edit
-from headway.ext.documents.xml_tokens import XmlToken
+from headway.ext.documents.paragraph import DocumentOptions
 
 MOST_TAGS = 200_000  # of all chapters
 _CONTAINER, _PROTECTION = "META-INF/container.xml", "META-INF/encryption.xml"
@@ -28,34 +23,18 @@ _CHAPTER, _CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 _GRAMMARS = {
     _CONTENTS: Grammar(
         plain=frozenset({"docTitle/text", "navLabel/text"}),
-        languages={"ncx": "xml:lang"},
+        languages={"ncx": "lang"},
         may_have_type=True,
     ),
     _BOOK: Grammar(
         plain=frozenset({"metadata/title", "metadata/description", "metadata/subject"}),
-        languages={"package": "xml:lang"},
+        languages={"package": "lang"},
         codes=frozenset({"metadata/language"}),
-        make_direction=lambda directions: _BookDirection(directions),
+        turn=turn_book,
         may_have_type=True,
     ),
 }
-_DECLARATIONS = re.compile(r"<!DOCTYPE[^<>]*\[")
-
-
-class _BookDirection(AttributeDirection):
-    """Turns the order of the pages, which books name since version 3."""
-
-    def __init__(self, directions: Directions) -> None:
-        values = ("ltr", "default"), ("rtl",)
-        self._spine = {"spine": [Directed("page-progression-direction", *values, is_added=True)]}
-        super().__init__({}, directions)
-
-    def feed(self, token: XmlToken) -> list[Edit]:
-        """Return the edits of the next tag."""
-        if token.name == "package" and token.kind == "open":
-            is_old = token.attributes.get("version", "").startswith(("1", "2"))
-            self._attributes = {} if is_old else self._spine
-        return super().feed(token)
+_DECLARATIONS = re.compile(rb"<!DOCTYPE[^<>]*\[")
 
 
 def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
@@ -71,23 +50,29 @@ def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
     package = Package(data, MOST_TAGS)
     language = LanguagePair(options.source, options.target)
     protected = _find_protected(package)
-    parts: list[tuple[str, Document]] = []
+    parts: dict[str, Member] = {}
     for name, kind in _find_parts(package):
         if name in protected:
             raise HeadwayError("is protected: a book without such protection is needed")
         if kind == _CHAPTER:
-            parts.append((name, _read_chapter(package, name, options)))
+            parts[name] = _read_chapter(package, name, options)
         else:
-            parts.append((name, XmlPart(package, name, _GRAMMARS[kind], language)))
+            parts[name] = XmlPart(package, name, _GRAMMARS[kind], language)
     return PackagedDocument(package, parts)
 
 
 def _read_chapter(package: Package, name: str, options: DocumentOptions) -> HtmlDocument:
-    source = package.read_xml(name)
+    data = package.read(name)
+    package.count_tags(name, data)
     with name_member(name):
-        if _DECLARATIONS.search(source[:10_000]):
+        is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        try:
+            data.decode("utf-16" if is_wide else "utf-8")
+        except UnicodeDecodeError:
+            raise HeadwayError("is not in UTF-8 or UTF-16") from None
+        if _DECLARATIONS.search(data[:10_000]):
             raise HeadwayError("declares entities, which are not read")
-        return HtmlDocument(package.read(name), options)
+        return HtmlDocument(data, options)
 
 
 def _find_parts(package: Package) -> Iterator[tuple[str, str]]:
@@ -95,14 +80,14 @@ def _find_parts(package: Package) -> Iterator[tuple[str, str]]:
     if _CONTAINER not in package:
         raise HeadwayError(f"is no electronic book: it has no member {_CONTAINER}")
     found: set[str] = set()
-    for book in package.read_tags(_CONTAINER, "rootfile"):
-        name = book.attributes.get("full-path", "")
+    for book in package.parse(_CONTAINER).iter("{*}rootfile"):
+        name = book.get("full-path", "")
         if name not in package or name in found:
             continue
         found.add(name)
         yield name, _BOOK
-        for item in package.read_tags(name, "item"):
-            kind, href = (item.attributes.get(each, "") for each in ("media-type", "href"))
+        for item in package.parse(name, may_have_type=True).iter("{*}item"):
+            kind, href = (item.get(each, "") for each in ("media-type", "href"))
             path = posixpath.join(posixpath.dirname(name), unquote(href))
             part = posixpath.normpath(path)
             if kind in (_CHAPTER, _CONTENTS) and part in package and part not in found:
@@ -116,5 +101,5 @@ def _find_protected(package: Package) -> set[str]:
     """Return the names of the members that only one program or reader can read."""
     if _PROTECTION not in package:
         return set()
-    tags = package.read_tags(_PROTECTION, "CipherReference")
-    return {unquote(tag.attributes.get("URI", "")) for tag in tags}
+    references = package.parse(_PROTECTION).iter("{*}CipherReference")
+    return {unquote(reference.get("URI", "")) for reference in references}

@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
 
 from headway.errors import HeadwayError
+from headway.ext.documents.office.directions import turn_odf
 from headway.ext.documents.office.grammar import Grammar
-from headway.ext.documents.office.odf_directions import OdfDirection
-from headway.ext.documents.office.odf_text import OdfReader, find_equal_styles
-from headway.ext.documents.office.package import NO_MAIN_PART, Package, name_member
-from headway.ext.documents.xml_tokens import XmlToken
+from headway.ext.documents.office.odf_paragraphs import read_paragraph, unify_styles
+from headway.ext.documents.office.package import NO_MAIN_PART, Package
+from headway.ext.documents.office.xml_tree import Node, find_attribute
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
 _MANIFEST = "META-INF/manifest.xml"
@@ -19,21 +17,19 @@ _CONTROLS = ("button", "checkbox", "column", "fixed-text", "frame", "item", "opt
 _PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
 
 
-def _is_skipped(token: XmlToken, source: str) -> bool:
-    """Return whether an element is deleted text, a number, a formula, or text that is never shown."""
-    if token.name == "tracked-changes":
-        return True
-    if token.name == "frame":
-        return 'presentation:placeholder="true"' in token.source
-    if token.name not in ("table-cell", "covered-table-cell"):
-        return False
-    attributes = token.attributes
-    return (
-        attributes.get("office:value-type", "string") != "string" or "table:formula" in attributes
-    )
+def _has_no_words(cell: Node) -> bool:
+    """Return whether a cell has a number or a formula."""
+    is_text = find_attribute(cell, "value-type") in ("", "string")
+    return not is_text or bool(find_attribute(cell, "formula"))
+
+
+def _is_placeholder(frame: Node) -> bool:
+    """Return whether the text of a frame is never shown."""
+    return find_attribute(frame, "placeholder") == "true"
 
 
 _GRAMMAR = Grammar(
+    dict.fromkeys(("p", "h"), read_paragraph),
     plain=frozenset({
         "svg:title", "svg:desc", "table:title", "table:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
         "presentation:header-decl", "presentation:footer-decl", "text:drop-down",
@@ -48,21 +44,24 @@ _GRAMMAR = Grammar(
         **dict.fromkeys(_CONTROLS, ("label",)),
         "label": ("value",),  # of a drop-down list
     },
-    is_skipped=_is_skipped,
+    skipped={
+        "tracked-changes": lambda node: True, "frame": _is_placeholder,
+        **dict.fromkeys(("table-cell", "covered-table-cell"), _has_no_words),
+    },
     resumed=frozenset({"annotation"}),
-    languages={"text-properties": "fo:language"},
+    languages={"text-properties": "language"},
     codes=frozenset({"meta/language"}),
-    make_direction=OdfDirection,
+    prepare=unify_styles,
+    turn=turn_odf,
 )  # fmt: skip
 
 
-def find_pivot_fields(package: Package, kind: str) -> frozenset[str]:
+def find_pivot_fields(package: Package) -> frozenset[str]:
     """Return the headers of a spreadsheet's columns that its pivot tables name; they stay."""
-    name = "content.xml"
-    if kind != ".ods" or "data-pilot-field" not in package.read_xml(name):
+    if b"data-pilot-field" not in package.read("content.xml"):
         return frozenset()
-    fields = package.read_tags(name, "data-pilot-field")
-    return frozenset(field.attributes.get("table:source-field-name", "") for field in fields)
+    fields = package.parse("content.xml").iter("{*}data-pilot-field")
+    return frozenset(find_attribute(field, "source-field-name") for field in fields)
 
 
 def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
@@ -81,9 +80,4 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
         raise HeadwayError(NO_MAIN_PART)
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
         raise HeadwayError("is encrypted: save it without a password")
-    for name in package.names:
-        if _PARTS.fullmatch(name):
-            source = package.read_xml(name)
-            with name_member(name):
-                read = partial(OdfReader, find_equal_styles(source))
-            yield name, replace(_GRAMMAR, paragraphs={"p": read, "h": read})
+    yield from ((name, _GRAMMAR) for name in filter(_PARTS.fullmatch, package.names))

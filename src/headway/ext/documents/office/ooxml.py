@@ -1,25 +1,17 @@
 """Which parts of Office Open XML (.docx, .pptx, .xlsx) have text, and where it stands in them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 from headway.errors import HeadwayError
-from headway.ext.documents.office import sheet_headers
-from headway.ext.documents.office.dialects import CELL, SLIDE, WORD
-from headway.ext.documents.office.directions import (
-    ON_OR_OFF,
-    AttributeDirection,
-    Directed,
-    mirror,
-)
+from headway.ext.documents.office.cell_texts import PRINTED, read_comment, read_note, read_printed
+from headway.ext.documents.office.directions import turn_cells, turn_slide, turn_word
 from headway.ext.documents.office.grammar import Grammar
-from headway.ext.documents.office.package import NO_MAIN_PART, Package, name_member
-from headway.ext.documents.office.sheet_comments import NOTE, CommentReader
-from headway.ext.documents.office.sheet_headers import SheetHeaderReader
-from headway.ext.documents.office.word_directions import WordDirection
-from headway.ext.documents.xml_tokens import XmlToken, iterate_xml
+from headway.ext.documents.office.package import NO_MAIN_PART, Package
+from headway.ext.documents.office.run_paragraphs import CELL, SLIDE, WORD, read_paragraph
+from headway.ext.documents.office.xml_tree import Node, find_attribute
 
 _TYPES, _RELATIONS = "[Content_Types].xml", "_rels/.rels"
 _MAIN = {  # ends of the types of a file's main part: documents and templates, without and with macros
@@ -38,8 +30,6 @@ _MAIN = {  # ends of the types of a file's main part: documents and templates, w
         for end in (f"spreadsheetml.{kind}.main", f"ms-excel.{kind}.macroEnabled.main")
     ),
 }  # fmt: skip
-# The opening tag of a cell with a text in it, and what stands before its value: no formula.
-_TEXT_CELL = re.compile(r"""<(?:\w+:)?c\s(?:[^<>]*\s)?t=["']str["'][^<>]*>\s*""")
 # Alternative texts, which old drawings have in `alt`; texts in the shape of a picture; what is shown at a link.
 _DRAWINGS = {
     "docPr": ("descr", "title"),
@@ -53,36 +43,24 @@ _TITLES = frozenset({
 })  # fmt: skip
 
 
-def _is_deleted(token: XmlToken, source: str) -> bool:
-    """Return whether text in an element was deleted or moved away."""
-    return token.name in ("del", "moveFrom")
-
-
-def _is_placeholder(token: XmlToken, source: str) -> bool:
+def _is_placeholder(shape: Node) -> bool:
     """Return whether an element is a shape of a slide layout whose text is never shown."""
-    if token.name != "sp":
-        return False
-    end = source.find(f"</{token.prefix}sp>", token.end)
-    return f"<{token.prefix}ph" in source[token.end : max(end, token.end)]
+    return shape.find(".//{*}ph") is not None
 
 
-def _is_no_text(token: XmlToken, source: str) -> bool:
-    """Return whether an element is a value that is no text: a number, a reference, or the result of a formula."""
-    if token.name != "v":
-        return False
-    start = source.rfind("<", 0, token.start)
-    return not _TEXT_CELL.fullmatch(source, start, token.start)
+def _is_no_text(value: Node) -> bool:
+    """Return whether a value is no text: a number, a reference, or the result of a formula."""
+    cell = value.getparent()
+    return cell is None or cell.get("t") != "str" or value.getprevious() is not None
 
 
-def _is_no_label(token: XmlToken, source: str) -> bool:
-    """Return whether an element of a newer chart has numbers, or names that a map is looked up by."""
-    return token.name == "numDim" or (
-        token.name == "strDim" and token.attributes.get("type") == "entityId"
-    )
+def _always(_: Node) -> bool:
+    return True
 
 
+_WORDS, _SLIDES, _CELLS = (partial(read_paragraph, dialect) for dialect in (WORD, SLIDE, CELL))
 _TEXT = Grammar(
-    {"p": WORD},
+    {"p": _WORDS},
     attributes={
         **_DRAWINGS,
         "hyperlink": ("tooltip",),
@@ -90,59 +68,33 @@ _TEXT = Grammar(
         "listItem": ("displayText",),
         "listEntry": ("val",),  # of a drop-down list in a form
     },
-    is_skipped=_is_deleted,
-    languages={"lang": "w:val"},
-    make_direction=WordDirection,
+    skipped={"del": _always, "moveFrom": _always},  # text that was deleted or moved away
+    languages={"lang": "val"},
+    turn=turn_word,
 )
-_RTL = Directed("rtl", *ON_OR_OFF)
-_ALIGNED = [_RTL, *mirror("algn", ("l",), ("r",))]
-_SLIDE_DIRECTION = partial(AttributeDirection, {
-    **dict.fromkeys(("pPr", "defPPr", *(f"lvl{level}pPr" for level in range(1, 10))), _ALIGNED),
-    "tblPr": [_RTL._replace(is_added=True)],
-})  # fmt: skip
-SHEET_DIRECTION = partial(
-    AttributeDirection, {"sheetView": [Directed("rightToLeft", *ON_OR_OFF, is_added=True)]}
+_MASTER = Grammar(languages={"*": "lang"}, turn=turn_slide)
+_LAYOUT = replace(
+    _MASTER, paragraphs={"p": _SLIDES}, attributes=_DRAWINGS, skipped={"sp": _is_placeholder}
 )
-_CELL_DIRECTION = partial(
-    AttributeDirection, {"alignment": mirror("horizontal", ("left",), ("right",))}
+_SLIDE = replace(
+    _LAYOUT,
+    plain=frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
+    skipped={"numCache": _always, "numLit": _always},
 )
-_SLIDE = Grammar(
-    {"p": SLIDE},
-    frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
-    _DRAWINGS,
-    lambda token, source: token.name in ("numCache", "numLit"),
-    languages={"*": "lang"},
-    make_direction=_SLIDE_DIRECTION,
-)
-_LAYOUT = Grammar(
-    {"p": SLIDE},
-    attributes=_DRAWINGS,
-    is_skipped=_is_placeholder,
-    languages={"*": "lang"},
-    make_direction=_SLIDE_DIRECTION,
-)
-_MASTER = Grammar(languages={"*": "lang"}, make_direction=_SLIDE_DIRECTION)
-_NEWER_CHART = Grammar(  # such as a waterfall or a map
-    {"p": SLIDE},
-    frozenset({"lvl/pt", "txData/v"}),
-    _DRAWINGS,
-    _is_no_label,
-    languages={"*": "lang"},
-    make_direction=_SLIDE_DIRECTION,
+_NEWER_CHART = replace(  # such as a waterfall or a map, which is looked up by names
+    _LAYOUT,
+    plain=frozenset({"lvl/pt", "txData/v"}),
+    skipped={"numDim": _always, "strDim": lambda node: node.get("type") == "entityId"},
 )
 # The attributes of an input check, and the most characters they may have.
 _MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
-_CELLS = {"si": 32_767, "is": 32_767}  # the most characters of a cell
+_LONGEST_CELLS = {"si": 32_767, "is": 32_767}  # characters
 _SHEET = Grammar(
-    {"is": CELL, **dict.fromkeys(sheet_headers.NAMES, SheetHeaderReader)},
+    {"is": _CELLS, **dict.fromkeys(PRINTED, read_printed)},
     frozenset({"c/v"}),
-    attributes={
-        "dataValidation": tuple(_MESSAGES),
-        "hyperlink": ("tooltip",),
-    },
-    limits=_CELLS | {f"dataValidation/{name}": limit for name, limit in _MESSAGES.items()},
-    is_skipped=_is_no_text,
-    make_direction=SHEET_DIRECTION,
+    attributes={"dataValidation": tuple(_MESSAGES), "hyperlink": ("tooltip",)},
+    skipped={"v": _is_no_text},
+    limits=_LONGEST_CELLS | {f"dataValidation/{name}": most for name, most in _MESSAGES.items()},
 )
 _CORE = Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"}))
 WORDLESS = Grammar()  # of a worksheet without a text of its own
@@ -154,8 +106,8 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "wordprocessingml.footnotes": _TEXT,
     "wordprocessingml.endnotes": _TEXT,
     "wordprocessingml.comments": _TEXT,
-    "wordprocessingml.styles": Grammar(languages={"lang": "w:val"}, make_direction=WordDirection),
-    "wordprocessingml.numbering": Grammar(make_direction=WordDirection),
+    "wordprocessingml.styles": Grammar(languages={"lang": "val"}, turn=turn_word),
+    "wordprocessingml.numbering": Grammar(turn=turn_word),
     **dict.fromkeys(_MAIN[".pptx"], _MASTER),
     "presentationml.slide": _SLIDE,
     "presentationml.notesSlide": _SLIDE,
@@ -171,12 +123,12 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "drawingml.diagramData": _SLIDE,
     "drawingml.diagramDrawing": _SLIDE,
     "officedocument.drawing": _SLIDE,
-    "spreadsheetml.sharedStrings": Grammar({"si": CELL}, limits=_CELLS),
+    "spreadsheetml.sharedStrings": Grammar({"si": _CELLS}, limits=_LONGEST_CELLS),
     "spreadsheetml.worksheet": _SHEET,
-    "spreadsheetml.styles": Grammar(make_direction=_CELL_DIRECTION),
+    "spreadsheetml.styles": Grammar(turn=turn_cells),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
-    "spreadsheetml.comments": Grammar({"text": NOTE}),
-    "ms-excel.threadedcomments": Grammar({"threadedComment": CommentReader}),
+    "spreadsheetml.comments": Grammar({"text": read_note}),
+    "ms-excel.threadedcomments": Grammar({"threadedComment": read_comment}),
     "package.core-properties": _CORE,
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
@@ -185,13 +137,19 @@ _SIGNS_OF_TEXT = re.compile(
 )
 
 
-def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
+def find_ooxml_parts(
+    package: Package, kind: str, types: Mapping[str, str]
+) -> Iterator[tuple[str, Grammar]]:
     """Yield the names of the parts with text or a language, each with its grammar.
+
+    Args:
+        package: The package.
+        kind: The suffix of such documents, without macros.
+        types: From `read_types`.
 
     Raises:
         HeadwayError: If the package is no file of this kind, or has no main part.
     """
-    types = read_types(package)
     main = [name for name, each in types.items() if each.removesuffix("+xml").endswith(_MAIN[kind])]
     if not main:
         raise HeadwayError(f"is no {kind} file, although its name says so")
@@ -203,11 +161,12 @@ def find_ooxml_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar
         for end, grammar in _GRAMMARS.items()
         if types.get(name, "").removesuffix("+xml").endswith(end)
     ]
-    bound = find_bound_elements(package, [name for name, grammar in found if grammar is _TEXT])
+    bound = _find_bound_elements(package, [name for name, grammar in found if grammar is _TEXT])
     for name, grammar in found:
         yield name, replace(grammar, plain=grammar.plain | bound) if grammar is _CORE else grammar
     if bound:
-        yield from ((name, Grammar(plain=bound)) for name in find_stores(package))
+        stores = filter(_STORE.fullmatch, package.names)
+        yield from ((name, Grammar(plain=bound)) for name in stores)
 
 
 def _is_wordless(package: Package, name: str, grammar: Grammar) -> bool:
@@ -223,18 +182,17 @@ def read_types(package: Package) -> dict[str, str]:
     """
     if _TYPES not in package:
         raise HeadwayError(f"is no office file: it has no member {_TYPES}")
-    defaults: dict[str, str] = {}
-    types: dict[str, str] = {}
-    for tag in package.read_tags(_TYPES, "Override", "Default"):
-        attributes = tag.attributes
-        kind = attributes.get("ContentType", "")
-        if tag.name == "Override":
-            types[attributes.get("PartName", "").removeprefix("/")] = kind
-        else:
-            defaults[attributes.get("Extension", "").lower()] = kind
+    root = package.parse(_TYPES)
+    defaults = {
+        node.get("Extension", "").lower(): node.get("ContentType", "")
+        for node in root.iter("{*}Default")
+    }
+    types = {
+        node.get("PartName", "").removeprefix("/"): node.get("ContentType", "")
+        for node in root.iter("{*}Override")
+    }
     for name in package.names:
-        if name not in types:
-            types[name] = defaults.get(name.rpartition(".")[2].lower(), "")
+        types.setdefault(name, defaults.get(name.rpartition(".")[2].lower(), ""))
     return types
 
 
@@ -242,13 +200,10 @@ _STORE = re.compile(r"customXml/[^/]+\.xml")
 _NOT_A_NAME = re.compile(r"^.*:|\[.*")
 
 
-def find_stores(package: Package) -> list[str]:
-    """Return the names of the parts with such data."""
-    return [name for name in package.names if _STORE.fullmatch(name)]
+def _find_bound_elements(package: Package, parts: Iterable[str]) -> frozenset[str]:
+    """Return the elements of the data that content controls of plain text show, as ``parent/element``: see `Grammar.plain`.
 
-
-def find_bound_elements(package: Package, parts: Iterable[str]) -> frozenset[str]:
-    """Return the elements of the data that content controls show, as ``parent/element``: see `Grammar.plain`.
+    Other controls show dates, numbers or pictures.
 
     Args:
         package: A document of Word.
@@ -256,23 +211,12 @@ def find_bound_elements(package: Package, parts: Iterable[str]) -> frozenset[str
     """
     found: set[str] = set()
     for part in parts:
-        source = package.read_xml(part)
-        if "dataBinding" in source:
-            with name_member(part):
-                found.update(_read_bindings(iterate_xml(source)))
-    return frozenset(found)
-
-
-def _read_bindings(tokens: Iterable[XmlToken]) -> Iterable[str]:
-    """Yield the elements that controls of plain text show; others show dates, numbers or pictures."""
-    path, is_text = "", False
-    for token in tokens:
-        if token.name == "sdtPr":
-            if token.kind == "close" and is_text and path:
+        if b"dataBinding" not in package.read(part):
+            continue
+        for control in package.parse(part).iter("{*}sdtPr"):
+            binding = control.find("{*}dataBinding")
+            path = "" if binding is None else find_attribute(binding, "xpath")
+            if path and control.find("{*}text") is not None:
                 *_, parent, name = ["", *path.split("/")]
-                yield f"{_NOT_A_NAME.sub('', parent)}/{_NOT_A_NAME.sub('', name)}"
-            path, is_text = "", False
-        elif token.name == "dataBinding":
-            path = token.attributes.get(f"{token.prefix}xpath", "")
-        elif token.name == "text" and token.kind in ("open", "empty"):
-            is_text = True
+                found.add(f"{_NOT_A_NAME.sub('', parent)}/{_NOT_A_NAME.sub('', name)}")
+    return frozenset(found)

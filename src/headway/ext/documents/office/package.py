@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from headway.errors import HeadwayError
+from headway.ext.documents.office.xml_tree import Node, parse_xml
 from headway.ext.documents.text_file import check_count
-from headway.ext.documents.xml_tokens import XmlToken, iterate_xml
 
 LARGEST = 64_000_000  # bytes of a package
 MOST_MEMBERS = 10_000
@@ -46,7 +46,6 @@ class Package:
     ) -> None:
         _check_directory(data)
         self._data, self._most_tags = data, most_tags
-        self._replaced: dict[str, bytes] = {}
         # Counts of the members that were read; one that was refused has none.
         self._sizes: dict[zipfile.ZipInfo, int] = outer._sizes if outer else {}
         self._tags: dict[zipfile.ZipInfo, int] = outer._tags if outer else {}
@@ -71,8 +70,6 @@ class Package:
         Raises:
             HeadwayError: If it is damaged or too large.
         """
-        if name in self._replaced:
-            return self._replaced[name]
         info = self._members[name]
         size = info.file_size
         if size > LARGEST_PART or _sum_with(self._sizes, info, size) > LARGEST_TEXT:
@@ -93,10 +90,6 @@ class Package:
             raise HeadwayError(f"is damaged: {name[:80]!r} in it has another size than it says")
         return content
 
-    def replace(self, name: str, content: bytes) -> None:
-        """Read a member with another content from now on, and write it if any other member changes."""
-        self._replaced[name] = content
-
     def open(self, name: str) -> "Package":
         """Return a member that is a package itself.
 
@@ -105,32 +98,26 @@ class Package:
         """
         return Package(self.read(name), self._most_tags, self)
 
-    def read_xml(self, name: str) -> str:
-        """Return the text of a member in UTF-8 or UTF-16, with its byte order mark.
+    def parse(self, name: str, *, may_have_type: bool = False) -> Node:
+        """Return the root of a member in XML; see `parse_xml`.
 
         Raises:
-            HeadwayError: If it is damaged, too large, or in another encoding.
+            HeadwayError: If it is damaged or too large.
         """
         data = self.read(name)
-        try:
-            text = data.decode(find_encoding(data))
-        except UnicodeDecodeError:
-            raise HeadwayError(f"is damaged: {name[:80]!r} in it is not in UTF-8 or UTF-16") from None  # fmt: skip
-        info, count = self._members[name], text.count("<")
-        check_count(_sum_with(self._tags, info, count), "tags", self._most_tags)
-        self._tags[info] = count
-        return text
+        self.count_tags(name, data)
+        with name_member(name):
+            return parse_xml(data, may_have_type=may_have_type)
 
-    def read_tags(self, name: str, *elements: str) -> list[XmlToken]:
-        """Return the tags that begin certain elements of an XML member.
+    def count_tags(self, name: str, data: bytes) -> None:
+        """Count the tags of a member.
 
         Raises:
-            HeadwayError: If the member cannot be read.
+            HeadwayError: If all members that have been read have too many.
         """
-        source = self.read_xml(name)
-        with name_member(name):
-            tokens = iterate_xml(source)
-            return [token for token in tokens if token.name in elements and token.kind in ("open", "empty")]  # fmt: skip
+        info, count = self._members[name], data.count(b"<")
+        check_count(_sum_with(self._tags, info, count), "tags", self._most_tags)
+        self._tags[info] = count
 
     def write(self, changes: Mapping[str, bytes]) -> bytes:
         """Return the package with other contents of some members; the packed bytes of all others stay.
@@ -140,7 +127,6 @@ class Package:
         """
         if not changes:
             return self._data
-        changes = self._replaced | dict(changes)
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w") as package:
             package.comment = self._zip.comment
@@ -198,11 +184,6 @@ class Package:
             if info.header_offset < end:
                 raise HeadwayError("is damaged: its members overlap")
             end = start + info.compress_size
-
-
-def find_encoding(data: bytes) -> str:
-    """Return the encoding of an XML file by its byte order mark."""
-    return {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
 
 
 @contextmanager

@@ -1,15 +1,28 @@
-"""The XML files inside an office file: their texts are replaced, and all other bytes stay."""
+"""The XML files inside an office file: their texts are replaced in the tree of XML."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from lxml.etree import iterwalk
 
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.grammar import Grammar
-from headway.ext.documents.office.package import Package, find_encoding, name_member
-from headway.ext.documents.office.part_reader import read_places
+from headway.ext.documents.office.language_attributes import change_languages
+from headway.ext.documents.office.package import Package
+from headway.ext.documents.office.places import Place
+from headway.ext.documents.office.xml_tree import (
+    Node,
+    clean_text,
+    local_name,
+    name_element,
+    write_xml,
+)
 from headway.ext.documents.paragraph import Paragraph, Translated
+from headway.text import is_translatable
+
+_UNLIMITED = 1 << 30
 
 
 class XmlPart:
@@ -20,7 +33,7 @@ class XmlPart:
         name: The name of the part.
         grammar: Where its text stands.
         language: The languages of the translation.
-        keeps: Whether a text stays, by the text and where it starts.
+        kept: Texts that stay.
 
     Raises:
         HeadwayError: If the part is not well-formed, has a document type, or nests elements too deeply.
@@ -32,60 +45,85 @@ class XmlPart:
         name: str,
         grammar: Grammar,
         language: LanguagePair,
-        keeps: Callable[[str, int], bool] = lambda text, start: False,
+        kept: Collection[str] = (),
     ) -> None:
-        self._package, self._name = package, name
-        source = package.read_xml(name)
-        with name_member(name):
-            places, self._edits = read_places(source, grammar, language)
-        self._places = [place for place in places if not keeps(place.paragraph.text, place.start)]
+        self._root = package.parse(name, may_have_type=grammar.may_have_type)
+        self._is_changed = change_languages(self._root, grammar, language)
+        if language.directions and grammar.turn:
+            self._is_changed |= grammar.turn(self._root, language.directions)
+        if grammar.prepare:
+            grammar.prepare(self._root)
+        found = ((place, place.paragraphs) for place in _read_places(self._root, grammar))
+        self._places = [place for place, texts in found if texts and texts[0].text not in kept]
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:
         """The texts of the part, in their order."""
-        return [place.paragraph for place in self._places]
+        return [paragraph for place in self._places for paragraph in place.paragraphs]
 
-    @property
-    def starts(self) -> Sequence[int]:
-        """Where the source of each text starts in the part."""
-        return [place.start for place in self._places]
-
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the part with its texts replaced; unchanged texts keep their source."""
-        source = self._package.read_xml(self._name)
-        changes = [Change(*edit[:2], partial(str, edit.replacement)) for edit in self._edits]
-        for place, translated in zip(self._places, translations, strict=True):
-            if translated.text != place.paragraph.text:
-                render = partial(_render, source, changes, (place.start, place.end))
-                write = partial(place.write, translated, render)
-                changes.append(Change(place.start, place.end, write))
-        changes.sort(key=lambda change: (change.start, -change.end))
-        encoding = find_encoding(self._package.read(self._name))
-        return _render(source, changes, None, 0, len(source)).encode(encoding, "replace")
+    def write(self, translations: Sequence[Translated]) -> bytes | None:
+        """Return the part with its texts replaced; None: nothing changes."""
+        left, is_changed = iter(translations), self._is_changed
+        own = [[*islice(left, len(place.paragraphs))] for place in self._places]
+        # Attributes in a paragraph are written before the paragraph, which takes them with it.
+        for place, found in zip(reversed(self._places), reversed(own), strict=True):
+            texts = [translated.text for translated in found]
+            is_short = max(map(len, texts)) <= place.limit
+            if is_short and texts != [paragraph.text for paragraph in place.paragraphs]:
+                place.write(found)
+                is_changed = True
+        return write_xml(self._root) if is_changed else None
 
 
-class Change(NamedTuple):
-    """What takes the place of a stretch of a part."""
+def _read_places(root: Node, grammar: Grammar) -> Iterator[Place]:
+    """Yield the texts of a part in their order."""
+    plain = {re.split("[/:]", name)[-1] for name in grammar.plain}
+    names = {*grammar.paragraphs, *grammar.attributes, *grammar.skipped, *plain}
+    walker = iterwalk(root, events=("start",), tag=[f"{{*}}{name}" for name in names])
+    for _, node in walker if names else ():
+        name = local_name(node)
+        is_skipped = grammar.skipped.get(name)
+        if is_skipped and is_skipped(node):
+            walker.skip_subtree()
+            for each in grammar.resumed:
+                for resumed in node.iter(f"{{*}}{each}"):
+                    yield from _read_places(resumed, grammar)
+            continue
+        if name in grammar.attributes:
+            yield from _read_attributes(node, name, grammar)
+        if name in plain and not grammar.plain.isdisjoint(name_element(node)):
+            yield from _read_plain(node)
+        if read := grammar.paragraphs.get(name):
+            place = read(node)
+            place.limit = grammar.limits.get(name, _UNLIMITED)
+            yield place
 
-    start: int
-    end: int
-    write: Callable[[], str]
+
+def _read_plain(node: Node) -> Iterator[Place]:
+    """Yield the content of an element, which may stand behind elements without content, such as choices."""
+    if any(len(child) or child.text or not local_name(child) for child in node):
+        return
+    text = (node[-1].tail if len(node) else node.text) or ""
+
+    def write(translations: Sequence[Translated]) -> None:
+        new = clean_text(translations[0].text)
+        if len(node):
+            node[-1].tail = new
+        else:
+            node.text = new
+
+    if is_translatable(text):
+        yield Place([Paragraph(text)], write)
 
 
-def _render(
-    source: str, changes: Sequence[Change], around: tuple[int, int] | None, start: int, end: int
-) -> str:
-    """Return a stretch of a part with the changes in it, which are sorted.
+def _read_attributes(node: Node, name: str, grammar: Grammar) -> Iterator[Place]:
+    """Yield the attributes of an element that are texts."""
+    for key, text in node.items():
+        own = key.rpartition("}")[2]
+        if own in grammar.attributes[name] and is_translatable(text):
+            limit = grammar.limits.get(f"{name}/{own}", _UNLIMITED)
 
-    A change inside of another one is left to that one, which renders what it keeps. ``around`` is where the
-    change stands that asks for it, and which may have nothing but this stretch.
-    """
-    out, at = [], start
-    for number in range(bisect_left(changes, (start,)), len(changes)):
-        change = changes[number]
-        if change.start >= end:
-            break
-        if change.start >= at and change.end <= end and change[:2] != around:
-            out += [source[at : change.start], change.write()]
-            at = change.end
-    return "".join([*out, source[at:end]])
+            def write(translations: Sequence[Translated], key: str = key) -> None:
+                node.set(key, clean_text(translations[0].text))
+
+            yield Place([Paragraph(text)], write, limit)

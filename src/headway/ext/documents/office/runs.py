@@ -1,0 +1,309 @@
+"""Paragraphs of office files in the tree of XML: what stands in them, and how their translations are written.
+
+The source of a `Part`, and the markup of an element, is a tuple of `Piece`, of `Opened`, and of `END`, which closes the
+last `Opened`. A paragraph is emptied and filled again: elements move to their new places with all that is in them.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from headway.ext.documents.blocks import Block, Part, find_partners, flatten
+from headway.ext.documents.office.xml_tree import Node, clean_text, namespace
+from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.placing import place
+
+_WORDS = re.compile(r"\s+|\S+")
+END = None
+
+
+class Style(NamedTuple):
+    """The properties of a run.
+
+    Attributes:
+        key: Equal for runs that look the same.
+        properties: Their element; None: the run has none.
+    """
+
+    key: str
+    properties: Node | None = None
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether the text is a superscript or a subscript, which is a part of a word on purpose."""
+        return "vertAlign" in self.key or " baseline=" in self.key
+
+    @property
+    def is_raised(self) -> bool:
+        """Whether the text is a superscript."""
+        is_word = "vertAlign" in self.key and "superscript" in self.key
+        return is_word or re.search(r" baseline='[1-9]", self.key) is not None
+
+
+class Piece(NamedTuple):
+    """An element with all that is in it; of a run with this style, or, with None, between runs."""
+
+    node: Node
+    style: Style | None = None
+
+
+class Opened(NamedTuple):
+    """What stands around text.
+
+    Attributes:
+        node: The element; None: there is none, such as between the marks of a range.
+        holder: What holds the content: the element itself or one in it.
+        head: What stands in the holder before the content.
+        style: Of most of the text in it; None: that of the text around.
+    """
+
+    node: Node | None = None
+    holder: Node | None = None
+    head: tuple[Node, ...] = ()
+    style: Style | None = None
+
+
+def style_of(part: Part) -> Style | None:
+    """Return the style of text."""
+    piece = part.source[0] if part.source else None
+    return piece.style if isinstance(piece, Piece) else None
+
+
+def join_runs(parts: Sequence[Part]) -> list[Part]:
+    """Return parts in which texts and elements that look the same are one, and a word has one style."""
+    joined: list[Part] = []
+    for is_text, group in groupby(_merge_neighbors(parts), key=lambda part: part.kind == "text"):
+        own = [*group]
+        joined += _join_equal(_share_words(_join_equal(own))) if is_text else own
+    return joined
+
+
+def _merge_neighbors(parts: Sequence[Part]) -> list[Part]:
+    """Return parts without the tags between two neighboring elements of one key."""
+    out: list[Part] = []
+    keys: list[str] = []  # of the open elements
+    closed = ""  # the key of the element whose closing tag was the last part
+    for part in parts:
+        if part.kind == "open" and part.is_element:
+            keys.append(part.key)
+            if part.key and part.key == closed:
+                out.pop()
+                closed = ""
+                continue
+        closed = keys.pop() if part.kind == "close" and part.is_element else ""
+        out.append(part)
+    return out
+
+
+def _join_equal(texts: Iterable[Part]) -> list[Part]:
+    """Return one text for neighboring texts of one style."""
+    joined = []
+    for _, group in groupby(texts, key=lambda text: text.key):
+        first, *others = group
+        pieces = dict.fromkeys(piece for text in (first, *others) for piece in text.source)
+        text = "".join([first.text, *(each.text for each in others)])
+        joined.append(first._replace(text=text, source=(*pieces,)))
+    return joined
+
+
+def _share_words(texts: Sequence[Part]) -> Sequence[Part]:
+    """Return neighboring texts divided so that each word is in one of them, whose style most of its letters have.
+
+    A program may cut a word anywhere. What is raised or lowered is a part of a word on purpose.
+    """
+    if len(texts) < 2:
+        return texts
+    words = [(word, text) for text in texts for word in _WORDS.findall(text.text)]
+    out: list[Part] = []
+    for is_shared, group in groupby(words, key=_is_plain_word):
+        word = [*group]
+        if is_shared:
+            sizes, owners = Counter[str](), {text.key: text for _, text in word}
+            for letters, text in word:
+                sizes[text.key] += len(letters)
+            [(key, _)] = sizes.most_common(1)  # the first one of several
+            word = [("".join(letters for letters, _ in word), owners[key])]
+        out += [text._replace(text=letters) for letters, text in word]
+    return out
+
+
+def _is_plain_word(item: tuple[str, Part]) -> bool:
+    letters, text = item
+    style = style_of(text)
+    return not (letters.isspace() or (style and style.is_shifted))
+
+
+def mark_styles(parts: Sequence[Part]) -> tuple[list[Part], Style | None]:
+    """Return parts with elements around the texts that do not look like most, and the style of most text."""
+    marker = _StyleMarker(parts)
+    style = marker.mark(0, len(parts), None)
+    return marker.out, style
+
+
+class _StyleMarker:
+    """The parts of a paragraph, and the same with elements for styles."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.out: list[Part] = []
+        self._parts, self._partner = parts, find_partners(parts)
+
+    def mark(self, first: int, last: int, around: Style | None) -> Style | None:
+        """Add a range of parts, and return the style of most text in it.
+
+        What stands between two texts of one style is in their element.
+        """
+        main = self._find_main_style(first, last) or around
+        current, at = main, first
+        name, end = (
+            "",
+            0,
+        )  # of an element that is open, and the number of the part behind its last text
+        while at < last:
+            part = self._parts[at]
+            if part.kind == "open" and at in self._partner:
+                self._add_element(part, self._parts[self._partner[at]], at + 1, main)
+                at = self._partner[at]
+            elif part.kind == "text":
+                style = style_of(part)
+                # The style of a space is an accident.
+                if style and current and style.key != current.key and part.text != " ":
+                    self._close(name, end)
+                    current, name = style, ""
+                    if main is None or style.key != main.key:
+                        name = "sup" if style.is_raised else "style"
+                        opened = (Opened(style=style),)
+                        self.out.append(Part("open", opened, name=name, is_element=True))
+                self.out.append(part)
+                end = len(self.out)
+            else:
+                self.out.append(part)
+            at += 1
+        self._close(name, end)
+        return main
+
+    def _close(self, name: str, end: int) -> None:
+        if name:
+            self.out.insert(end, Part("close", (END,), name=name, is_element=True))
+
+    def _add_element(self, opening: Part, closing: Part, first: int, around: Style | None) -> None:
+        """Add an element, whose marks tell the style of most text in it."""
+        place = len(self.out)
+        self.out.append(opening)
+        style = self.mark(first, self._partner[first - 1], around)
+        *others, last = opening.source
+        if isinstance(last, Opened):
+            before, after = (*others, last._replace(style=style)), closing.source
+        else:
+            before, after = (*opening.source, Opened(style=style)), (END, *closing.source)
+        self.out[place] = opening._replace(source=before, is_element=True)
+        self.out.append(closing._replace(source=after, is_element=True))
+
+    def _find_main_style(self, first: int, last: int) -> Style | None:
+        """Return the style of most text.
+
+        A clause in a style of its own, such as a bold one, is an element also if it is longer than the plain text
+        before and behind it, because an element stays together in a translation, and the rest does not.
+        """
+        sizes, clauses = Counter[str](), Counter[str]()
+        styles: dict[str, Style] = {}
+        before, at = "", first
+        while at < last:
+            part = self._parts[at]
+            if part.kind == "text" and (style := style_of(part)) is not None:
+                sizes[style.key] += 1 + 2 * len(part.text.strip())
+                styles.setdefault(style.key, style)
+                if part.text != " ":  # the style of a space is an accident
+                    clauses[style.key] += before != f"={style.key}"
+                    before = f"={style.key}"
+            at = self._partner.get(at, at) + 1
+        if not sizes:
+            return None
+        main = sizes.most_common(1)[0][0]
+        plainer = [key for key in sizes if len(key) < len(main) and clauses[key] > 1]
+        if plainer and clauses[main] == 1:
+            main = max(plainer, key=sizes.__getitem__)
+        return styles[main]
+
+
+class ContentWriter:
+    """Writes the content of a paragraph from its beginning to its end.
+
+    Args:
+        node: The paragraph; it is emptied.
+        style: Of most of its text.
+        head: What stands before its content.
+        tail: What stands behind it.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        style: Style | None = None,
+        head: Sequence[Node] = (),
+        tail: Sequence[Node] = (),
+    ) -> None:
+        self._namespace, self._tail = namespace(node), tail
+        _fill(node, head)
+        self._open = [(node, style)]  # what holds the content, and the style of text in it
+
+    def write(self, block: Block, translated: Translated) -> None:
+        """Write the translation of the paragraph with its elements around their words."""
+        breaks = iter(block.lines)
+        for part, is_markup in flatten(place(block, translated)):
+            if is_markup:
+                self._put(part)
+                continue
+            for number, line in enumerate(part.split("\n")):
+                if number:
+                    self._put(next(breaks, ()) or self._make_break())
+                if line:
+                    self._write_text(clean_text(line))
+        for pieces in breaks:  # the translation has fewer
+            self._put(pieces)
+        self._end_text()
+        self._open[0][0].extend(self._tail)
+
+    @property
+    def _style(self) -> Style | None:
+        return self._open[-1][1]
+
+    def _put(self, pieces: Iterable[Any]) -> None:
+        """Write markup."""
+        for piece in pieces:
+            if piece is END:
+                holder, _ = self._open.pop()
+                if holder is not self._open[-1][0]:
+                    self._end_text()
+            elif isinstance(piece, Opened):
+                holder, style = self._open[-1]
+                if piece.node is not None:
+                    self._append(piece.node, None)
+                    holder = piece.holder
+                    _fill(holder, piece.head)
+                self._open.append((holder, piece.style or style))
+            else:
+                self._append(piece.node, piece.style)
+
+    def _append(self, node: Node, style: Style | None) -> None:
+        """Write an element."""
+        node.tail = None
+        self._open[-1][0].append(node)
+
+    def _make_break(self) -> Iterable[Piece]:
+        """Return a line break that the source does not have."""
+        return ()
+
+    def _write_text(self, text: str) -> None:
+        """Write text without line breaks."""
+
+    def _end_text(self) -> None:
+        """Write what is left of the text."""
+
+
+def _fill(node: Node, content: Iterable[Node]) -> None:
+    """Replace the content of an element."""
+    del node[:]
+    node.text = None
+    node.extend(content)
