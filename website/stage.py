@@ -2,7 +2,7 @@
 
 The folder has the layout of the repository, so that the links between its pages work in both. It holds
 README.md, every page of docs/, whatever they link to, and the pages that are made here: the reference
-and the notebooks of docs/walk. mkdocs.yml says where they appear.
+and the notebook. mkdocs.yml says where they appear.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from command_line import command_line_page, settings_page
 from library import library_page
-from notebooks import link_to_pages, notebook_page
+from walk import walk_page
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^()\s:#]+)(?:#[^()\s]*)?\)")
@@ -22,33 +22,35 @@ FILES = {"website/style.css", "website/iframe-worker.js"}
 def stage(target: Path) -> None:
     """Write all pages, and the files that they link to, into a folder of its own."""
     shutil.rmtree(target, ignore_errors=True)
-    pages = make_pages()
+    pages, pictures = make_pages()
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in list_pages(pages)}
-    texts = {name: link_to_pages(free_pipes(text)) for name, text in texts.items()} | pages
+    texts = {
+        name: free_pipes(text).replace("walk.ipynb)", "walk.md)") for name, text in texts.items()
+    } | pages
     for name, text in texts.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for name, picture in pictures.items():
+        (target / name).write_bytes(picture)
     for name in FILES | {file for page, text in texts.items() for file in linked(page, text)}:
         if not (target / name).exists():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, target / name)
 
 
-def make_pages() -> dict[str, str]:
-    """Return the text of each page that is made of the program, by its path."""
-    notebooks = sorted((ROOT / "docs" / "walk").glob("*.py"))
-    return {
+def make_pages() -> tuple[dict[str, str], dict[str, bytes]]:
+    """Return the text of each page that is made here, and the pictures of the notebook, by their paths."""
+    walk, pictures = walk_page()
+    pages = {
         "docs/reference/library.md": library_page(
             (ROOT / "docs" / "library.md").read_text("utf-8")
         ),
         "docs/reference/command-line.md": command_line_page(),
         "docs/reference/settings.md": settings_page(),
-        **{
-            f"docs/walk/{path.stem}.md": notebook_page(path.read_text(encoding="utf-8"))
-            for path in notebooks
-        },
+        "docs/walk.md": walk,
     }
+    return pages, {f"docs/{name}": picture for name, picture in pictures.items()}
 
 
 def list_pages(made: dict[str, str]) -> list[str]:

@@ -60,15 +60,17 @@ def test_the_reference_has_every_public_name_and_every_setting(staged: dict[str,
         assert re.search(rf"^{setting} += ", settings.split(f"\n## {section}\n")[1], re.MULTILINE)
 
 
-def test_every_notebook_is_a_page_with_its_code(staged: dict[str, str]) -> None:
-    scripts = sorted((ROOT / "docs" / "walk").glob("*.py"))
-    for script in scripts:
-        page = staged[f"docs/walk/{script.stem}.md"]
-        code = [line for line in script.read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
-        shown = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)).splitlines()
-        assert [line for line in code if line] == [line for line in shown if line]
-        assert f"]({script.stem}.md)" in staged["docs/walk/README.md"]
-    assert len(scripts) > 9
+def test_the_notebook_is_a_page_with_its_code_and_plots(
+    staged: dict[str, str], folder: Path
+) -> None:
+    page = staged["docs/walk.md"]
+    source = (ROOT / "docs" / "walk.py").read_text(encoding="utf-8")
+    code = [line for line in source.splitlines() if line and line[:1] != "#"]
+    shown = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)).splitlines()
+    assert [line for line in code if line not in shown] == []
+    plots = re.findall(r"!\[png\]\((.*?)\)", page)
+    assert len(plots) == source.count("plt.show()") + source.count("\nshow(") - 1
+    assert all((folder / "docs" / plot).is_file() for plot in plots)
 
 
 @pytest.mark.slow

@@ -1,0 +1,42 @@
+"""The notebook docs/walk.ipynb, made of its source docs/walk.py: `python website/walk.py` runs it and writes it.
+
+The source is a Python file of cells (``# %%``), which the tests run. The notebook has the output and the plots of one run.
+"""
+
+import os
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbconvert import MarkdownExporter
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+SOURCE, NOTEBOOK = DOCS / "walk.py", DOCS / "walk.ipynb"
+
+
+def run() -> None:
+    """Run the source and write the notebook with what each cell shows."""
+    notebook = jupytext.reads(SOURCE.read_text(encoding="utf-8"), fmt="py:percent")
+    ExecutePreprocessor(timeout=600).preprocess(notebook, {"metadata": {"path": DOCS}})
+    CoalesceStreamsPreprocessor().preprocess(notebook, {})
+    notebook.metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+    }
+    for number, cell in enumerate(notebook.cells):
+        cell.id, cell.metadata = f"cell-{number}", {}
+    nbformat.write(notebook, NOTEBOOK)
+
+
+def walk_page() -> tuple[str, dict[str, bytes]]:
+    """Return the page of the notebook in Markdown, and the pictures in it by their file names."""
+    page, resources = MarkdownExporter().from_filename(NOTEBOOK)
+    return page.replace("<details>", '<details markdown="1">'), resources["outputs"]
+
+
+if __name__ == "__main__":
+    os.environ.setdefault(
+        "OMP_NUM_THREADS", "1"
+    )  # small tensors are as fast so, and the notebook prints its seconds
+    run()
