@@ -256,6 +256,11 @@ def test_the_longest_plan_that_fits_is_chosen():
     few = plan(hours=0.5 * hours[0])
     assert few.name == "model"
     assert "the shortest plan takes more than" in few.describe(OUT)
+    for part, side in (("forward-translation", "source"), ("back-translation", "target")):
+        text = f"--mono-{side} has no effect without {part}"
+        assert text in few.describe(OUT)
+        assert text not in whole.describe(OUT)
+        assert text in plan(hours=1e6, without=[part]).describe(OUT)
     # Without hours: at most 8.
     assert plan().estimate(plan().name) <= 8 * 3600
     assert plan(speed=1e13).name == "everything"

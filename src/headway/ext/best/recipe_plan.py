@@ -188,6 +188,11 @@ class RecipePlan:
                 f"warning: {self.facts.validation:,} validation pairs decide, whose BLEU depends much on chance: give"
                 " 500 or more"
             )
+        for side, part in (("source", "forward-translation"), ("target", "back-translation")):
+            if side in self.facts.mono_lines and part not in self.list_parts(self.name):
+                warnings.append(
+                    f"warning: --mono-{side} has no effect without {part}, which this plan has not"
+                )
         return warnings
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from headway.ext.pictures.drawing import write
 from headway.ext.pictures.maps import AttentionMaps
 from headway.ext.pictures.page_layouts import view_json
+from headway.ext.pictures.report_page import render_report
 from headway.ext.pictures.style import style_json
 
 # Each script adds to the object `headway`; later scripts use earlier ones.
@@ -22,28 +23,6 @@ _SCRIPTS = (
     "fragment.js",
     "attention.js",
 )
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Attention</title>
-<link rel="icon" href="data:,">
-<style>{style}</style>
-</head>
-<body>
-<main>
-<h1 id="source" dir="auto">Attention</h1>
-<p id="target" dir="auto"></p>
-<div id="view"><noscript>A script draws this picture: allow scripts to see it.</noscript></div>
-</main>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def html(maps: AttentionMaps) -> str:
@@ -61,7 +40,8 @@ def html(maps: AttentionMaps) -> str:
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)};"
         " img-src data:; base-uri 'none'; form-action 'none'"
     )
-    return _PAGE.format(policy=policy, style=style, script=script, data=_data(maps))
+    values = {"policy": policy, "style": style, "script": script, "data": _data(maps)}
+    return render_report(__package__, "attention.html", title="Attention", **values)
 
 
 def write_html(path: str | Path, maps: AttentionMaps) -> None:
