@@ -4,6 +4,7 @@ import random
 import re
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError
@@ -74,7 +75,8 @@ def unchanged(suffix: str, seed: int) -> str:
     """Through an identity translator the file has the same bytes."""
     data = make_file(suffix, seed)
     document = open_document(data, f"x{suffix}", OPTIONS)
-    written = document.write([same(paragraph) for paragraph in document.paragraphs])
+    found = [replace(same(paragraph), is_finished=True) for paragraph in document.paragraphs]
+    written = document.write(found)
     if suffix in ADDED:  # then nothing is left to do
         again = open_document(written, f"x{suffix}", OPTIONS)
         is_same = again.paragraphs == [] and again.write([]) == written
@@ -158,7 +160,7 @@ def translated(translator: "Translator", suffix: str, seed: int) -> str:
     ]
     if empty:
         return f"{suffix} {seed}: no translation of {empty[0]!r}"
-    written = write_document(document, found)
+    written = write_document(document, found, 0.0)
     again = open_document(written, f"x{suffix}", OPTIONS)
     if suffix in ADDED and again.paragraphs:
         return f"{suffix} {seed}: text without a translation"

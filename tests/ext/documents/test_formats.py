@@ -123,7 +123,7 @@ def test_a_file_of_another_name_may_be_lines(name: str) -> None:
                 ("tex", ".html"),
             )
         ),
-        ("a.ssa.gz", ".*: convert it to .srt"),
+        ("a.lrc.gz", ".*: convert it to .srt"),
         ("a.srt.gz", "is a compressed document: decompress it first"),
     ],
 )

@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from babel import Locale
 
 from headway.ext.documents.icu_message import MOST_SENTENCES, IcuMessage
 from headway.ext.documents.opening import count_missing, open_document
@@ -92,6 +93,56 @@ def test_apostrophes_quote_nothing() -> None:
 def test_other_text_is_no_message(text: str) -> None:
     with bounded(1):
         assert IcuMessage.parse(text) is None
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        "pl",
+        "ru",
+        "uk",
+        "cs",
+        "hr",
+        "lt",
+        "ro",
+        "sl",
+        "lv",
+        "he",
+        "ga",
+        "mt",
+        "cy",
+        "ar",
+        "gd",
+        "sr_Latn",
+        "pl-PL",
+    ],
+)
+def test_a_language_with_more_forms_gets_a_case_of_its_own_for_each(language: str) -> None:
+    """Each is made from a number that the form serves, as the Unicode CLDR says."""
+    rule = Locale.parse(language.replace("-", "_")).plural_form
+    names = {rule(number) for number in range(200)}
+    for argument in ("n", "count"):
+        text = f"You have {{{argument}, plural, =0 {{nothing}} one {{# dog}} other {{# dogs}}}} in {{place}}."
+        message = IcuMessage.parse(text, language)
+        assert message is not None
+
+        def decline(sentence: str) -> str:
+            found = re.search(r"\d+", sentence)
+            return f"{sentence} ({rule(int(found[0]))})" if found else f"{sentence} (?)"
+
+        written = write(message, [decline(each) for each in message.sentences])
+        again = IcuMessage.parse(written)
+        assert again is not None
+        cases = dict(
+            re.findall(r"(\w+) \{([^{}]*(?:\{[^{}]*\})*[^{}]*)\}", written.partition("plural,")[2])
+        )
+        assert {*cases} == names | {"0", "one", "other"}
+        for name in names - {"one", "other"}:
+            assert f"({name})" in cases[name]
+            assert "# dogs" in cases[name]
+        # A translation without the number leaves the case out; programs show "other" then.
+        lost = write(message, [re.sub(r"\d+", "some", each) for each in message.sentences])
+        assert {*re.findall(r"(\w+) \{(?!place)", lost)} == {"0", "one", "other"}
 
 
 def random_message(chooser: random.Random, depth: int) -> str:
@@ -187,7 +238,7 @@ def test_a_message_that_is_too_complicated_stays(text: str) -> None:
         document = open_document(source.encode(), name, DocumentOptions("en", "de"))
         assert [paragraph.text for paragraph in document.paragraphs] == ["{n} dogs"]
         assert count_missing(document) == 1
-        written = document.write([Translated("{n} Hunde")]).decode()
+        written = document.write([Translated("{n} Hunde", is_finished=True)]).decode()
         if name == "x.po":  # without a translation, and marked as fuzzy still
             assert written == source.replace('msgstr ""', 'msgstr "{n} Hunde"')
         else:

@@ -1,13 +1,20 @@
 """`headway translate --input report.md --output report.de.md`: a whole file, or nothing."""
 
+import codecs
+import csv
 import re
+import shutil
 from pathlib import Path
 
+import polib
 import pytest
 
 from headway import Glossary, Translator, translate_file
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
+from headway.ext.documents.opening import open_document
+from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.quality.quality_model import FEATURES, QualityModel
 from support.toy_models import sentences
 
 PAGE = "# {0}\n\n{1} **{2}**\n\n```\n{3}\n```\n"
@@ -100,6 +107,91 @@ def test_lines_do_not_get_the_name_of_a_document(model_directory: Path, tmp_path
     assert (tmp_path / "b.tsv").read_text().count("\t") == 1
 
 
+@pytest.fixture(scope="module")
+def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that knows how good its translations are."""
+    folder = shutil.copytree(model_directory, tmp_path_factory.mktemp("rated") / "model")
+    QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5)).save(folder)
+    return folder
+
+
+def test_the_table_begins_with_what_a_person_checks_first(
+    rated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out, terms = (tmp_path / name for name in ("a.csv", "b.csv", "terms.tsv"))
+    cells = [f"{each.capitalize()}." for each in sentences(12, 3)]
+    source.write_text("id,text\n" + "".join(f'{n},"{cell}"\n' for n, cell in enumerate(cells)))
+    words = ["--columns", "text", "--quality", "--glossary", str(terms)]
+    first, *_ = cells[4].split()
+    terms.write_text(f"{first}\t=Größe\n", encoding="utf-8")
+    run(rated, source, out, *words)
+    table = tmp_path / "b.csv.quality.tsv"
+    assert table.read_bytes().startswith(codecs.BOM_UTF8)
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file, dialect="excel-tab"))
+    assert sorted(float(row["quality"]) for row in rows) == [float(row["quality"]) for row in rows]
+    assert {row["place"]: row["source"] for row in rows} == {
+        f"cell B{n + 2}": cell for n, cell in enumerate(cells)
+    }
+    [said] = [row["terms"] for row in rows if row["place"] == "cell B6"]
+    assert said.startswith(f"{first} = =Größe")
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
+    bad = sum(float(row["quality"]) < 0.4 for row in rows)
+    doubtful = sum(0.4 <= float(row["quality"]) < 0.55 for row in rows)
+    *_, last = capsys.readouterr().err.splitlines()
+    counts = f"{bad} of 12 sentences are below 0.4, and {doubtful} more below 0.55"
+    places = list(dict.fromkeys(row["place"] for row in rows))[: min(3, bad + doubtful)]
+    assert last == f"{out}: {counts}: see {table} (first {', '.join(places)})"
+
+
+def test_a_person_finds_each_place() -> None:
+    for name, source, places in (
+        ("x.po", '#: a.c\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "c"\nmsgstr[0] ""\n', ["line 2", "line 5", "line 5"]),
+        ("x.xlf", '<xliff version="1.2"><file><body><trans-unit id="k.1"><source>a</source></trans-unit></body></file></xliff>', ["unit k.1"]),
+        ("x.json", '{"a": {"b": ["c", "d | e"]},\n"f": "g"}', ["a.b", "a.b", "a.b", "f"]),
+        ("x.csv", "id,text\n1,a\n2,b\n", ["cell B2", "cell B3"]),
+        ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\nA dog\n\n2\n00:00:02,100 --> 00:00:03,000\nruns.\n\n3\n00:01:02,100 --> 00:01:03,000\nNo.\n", ["cue 1 (00:00:01)", "cue 3 (00:01:02)"]),
+        ("x.md", "# a\n\nb\nc\n\n![d](e)\n", ["line 1", "line 3", "line 6"]),
+        ("x.txt", "a\nb", ["line 1", "line 2"]),
+    ):  # fmt: skip
+        document = open_document(source.encode(), name, DocumentOptions("en", "de", ("text",)))
+        assert [paragraph.place for paragraph in document.paragraphs] == places, name
+
+
+def test_what_is_finished_depends_on_its_quality(rated: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "a.po", tmp_path / "b.po"
+    texts = sentences(12, 4)
+    source.write_text("\n".join(f'msgid "{each}"\nmsgstr ""\n' for each in texts))
+    run(rated, source, out, "--quality")
+    table = tmp_path / "b.po.quality.tsv"
+    rows = [row.split("\t") for row in table.read_text("utf-8-sig").splitlines()[1:]]
+    middle = rows[6][0]
+    defects = [re.sub(r"\w+ repaired,? ?", "", row[2]) for row in rows]
+    both = zip(rows, defects, strict=True)
+    bad = sorted(row[4] for row, notes in both if float(row[0]) < float(middle) or notes)
+    assert bad
+    for finished, count in (
+        ([], 12),
+        (["--finished"], 0),
+        (["--finished", "0.0", "--quality"], 0),
+        (["--finished", middle, "--quality"], len(bad)),
+        (["--finished", "1", "--quality"], 12),
+    ):
+        run(rated, source, out, *finished)
+        fuzzy = sorted(entry.msgid for entry in polib.pofile(str(out)) if entry.fuzzy)
+        assert len(fuzzy) == count, finished
+        assert count != len(bad) or fuzzy == bad
+    for name, words, problem in (
+        ("a.po", ["--finished", "2", "--quality"], "must be from 0 to 1"),
+        ("a.po", ["--finished", "0.5"], "needs --quality"),
+        ("a.md", ["--finished"], "needs --input, a file that says what is finished"),
+        ("a.en", ["--finished"], "needs --input, a document with states"),
+    ):
+        (tmp_path / name).touch()
+        with pytest.raises(UsageError, match=problem):
+            run(rated, tmp_path / name, tmp_path / f"out{Path(name).suffix}", *words)
+
+
 def test_messages_that_stay_are_counted(
     model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,7 +200,7 @@ def test_messages_that_stay_are_counted(
     assert "b.json: messages of ICU that stay as they are: 1\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("suffix", [".yaml", ".pdf", ".tmx", ".ass"])
+@pytest.mark.parametrize("suffix", [".yaml", ".pdf", ".tmx", ".lrc"])
 def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
     suffix: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,12 +34,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--scores", "print SCORE TAB TRANSLATION; far below 0: a bad line"),
         Argument(
             "--quality",
-            "print QUALITY TAB TRANSLATION TAB NOTES (documents: write OUTPUT.quality.tsv); repair what looks broken",
+            "print QUALITY TAB TRANSLATION TAB NOTES (documents: write OUTPUT.quality.tsv, the worst first); repair what looks broken",
         ),
         Argument("--alignment", "print TRANSLATION TAB word pairs: 0-0 1-2 (from 0)"),
         Argument("--prefix TEXT", "let the model start every translation so", {"default": ""}),
         Argument("--json", "print objects with scores, tokens and n-best list"),
         Argument("--columns COLUMN...", "of a table: names, or (no header) numbers from 1"),
+        Argument(
+            "--finished QUALITY",
+            "in .po, .xliff: mark translations as finished, from this quality on",
+            {"nargs": "?", "const": 0.0, "type": float},
+        ),
         Argument("--glossary FILE", "rows of SOURCE TAB TARGET (.tsv; .csv: commas), or .tbx"),
         *DIRECTION,
         "--backward MODEL",
@@ -73,6 +78,8 @@ def run(args: argparse.Namespace) -> None:
     kind = next((kind for kind in kinds if kind.takes(args.input)), None)
     if args.columns and kind is None:
         raise UsageError("--columns needs --input, a table (.csv or .tsv)")
+    if args.finished is not None and kind is None:
+        raise UsageError("--finished needs --input, a document with states (.po, .xliff)")
     if args.output:
         check_output("--output", Path(args.output), {"--input": args.input})
         if Path(args.input).exists() and not Path(args.input).is_file():

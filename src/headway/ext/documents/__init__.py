@@ -7,16 +7,12 @@ from headway.extension import Extension
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.documents.document_translation import (
-        REPORT_HEAD,
-        report_row,
-        report_sentences,
-        translate_file,
-    )
+    from headway.ext.documents.document_translation import translate_file
     from headway.ext.documents.html.html_page import HtmlPage, Page
     from headway.ext.documents.opening import SUFFIXES, describe_unknown, is_table, open_document
     from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
     from headway.ext.documents.paragraph_translation import translate_page, translate_paragraph
+    from headway.ext.documents.quality_table import RatedText, rate_sentences, write_table
     from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation, mean_quality
     from headway.ext.documents.xml_text import XmlTags, XmlText
 

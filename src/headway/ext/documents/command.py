@@ -25,10 +25,18 @@ def check(args: argparse.Namespace) -> None:
     Raises:
         UsageError: If not.
     """
-    from headway.ext.documents.opening import is_table
+    from headway.ext.documents.opening import has_states, is_table
 
     if args.columns and not is_table(args.input):
         raise UsageError("--columns needs --input, a table (.csv or .tsv)")
+    if args.finished is not None and not has_states(args.input):
+        raise UsageError(
+            "--finished needs --input, a file that says what is finished (.po, .xliff)"
+        )
+    if args.finished is not None and not 0 <= args.finished <= 1:
+        raise UsageError(f"--finished {args.finished}: must be from 0 to 1")
+    if args.finished and not args.quality:
+        raise UsageError(f"--finished {args.finished}: needs --quality")
     for name in LINE_OPTIONS:
         if getattr(args, name):
             raise UsageError(f"--{name} is for lines of text: {args.input} is a document")
@@ -62,14 +70,15 @@ def translate(args: argparse.Namespace) -> None:
     """Translate ``--input`` to ``--output``, which appears when it is finished."""
     from headway.ext.documents.document_translation import (
         describe_defects,
+        rate_document,
         write_document,
-        write_report,
     )
     from headway.ext.documents.document_translation import (
         translate_document as translate_paragraphs,
     )
     from headway.ext.documents.opening import count_missing, open_document
     from headway.ext.documents.paragraph import DocumentOptions
+    from headway.ext.documents.quality_table import summarize, write_table
     from headway.files import replace_bytes
 
     with _say_if_stopped(args.output):
@@ -84,10 +93,8 @@ def translate(args: argparse.Namespace) -> None:
             for paragraph, translated in zip(document.paragraphs, translations, strict=True):
                 found.append(translated)
                 progress.update(len(found), len(paragraph.text.split()))
-        written = write_document(document, found)
+        written = write_document(document, found, args.finished)
     replace_bytes(Path(args.output), written)
-    if args.quality:
-        write_report(_report_path(args), found)
     texts = [paragraph.text for paragraph in document.paragraphs]
     if translator.glossary:
         list(translator.glossary.watch(args.glossary, [texts]))
@@ -97,6 +104,10 @@ def translate(args: argparse.Namespace) -> None:
         print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
     if said := describe_defects(found, translator.languages, is_rated=args.quality):
         print(f"{args.output}: {said}", file=sys.stderr)
+    if args.quality:
+        rows = rate_document(translator, document, found)
+        replace_bytes(_report_path(args), write_table(rows))
+        print(f"{args.output}: {summarize(rows, str(_report_path(args)))}", file=sys.stderr)
 
 
 def _report_path(args: argparse.Namespace) -> Path:

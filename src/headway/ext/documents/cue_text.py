@@ -3,6 +3,8 @@
 import html
 import re
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from unicodedata import east_asian_width
 
@@ -14,46 +16,76 @@ from headway.text import find_words
 LINE = 42  # characters of a line that can be read in time, by most guidelines
 # Also times of words (WebVTT), and {\an8} of SubStation Alpha.
 TAG = r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}"
-_LINE_BREAK = re.compile(r"(?<!\s)\s*(?:[\r\n]|\\N)\s*")  # \N: of SubStation Alpha
 # How the word before it is pronounced; "</rt>" may be left out.
-_READING = re.compile(r"<rt(?=[.\s>])[^<>\r\n]*>.*?(?:</rt>|(?=</ruby>)|\Z)", re.DOTALL)
-_MARKUP = re.compile(rf"{_READING.pattern}|{TAG}|{_LINE_BREAK.pattern}", re.DOTALL)
+_READING = r"<rt(?=[.\s>])[^<>\r\n]*>(?s:.*?)(?:</rt>|(?=</ruby>)|\Z)"
 _NAME = re.compile(r"</?([a-zA-Z]+)")
 
 
-def make_cue(source: str, has_references: bool) -> Block:
+@dataclass(frozen=True)
+class CueGrammar:
+    """How a format writes the text of a cue.
+
+    Attributes:
+        tag: A pattern of what is no text.
+        line_break: A pattern of what ends a line, besides a line end of the file.
+        line_end: How a new line is written; "": as the lines of the file end.
+        has_references: Whether ``&amp;`` is a character reference.
+    """
+
+    tag: str = TAG
+    line_break: str = r"\\N"  # of SubStation Alpha, which other programs write, too
+    line_end: str = ""
+    has_references: bool = False
+
+    @cached_property
+    def markup(self) -> re.Pattern[str]:
+        """Matches what is no text: readings, tags, and breaks with the white space around them."""
+        line_end = rf"(?P<end>(?<!\s)\s*(?:[\r\n]|{self.line_break})\s*)"
+        return re.compile(rf"(?P<reading>{_READING})|{self.tag}|{line_end}")
+
+    def list_lines(self, source: str) -> list[str]:
+        """Return the lines of a text that are not blank, without their markup."""
+        bare = self.markup.sub(lambda found: "\n" if found["end"] else "", source)
+        return [line for line in bare.split("\n") if line.strip()]
+
+
+def make_cue(source: str, grammar: CueGrammar) -> Block:
     """Return the text of a subtitle, in one line.
 
     Args:
         source: The text as it stands in the file.
-        has_references: Whether ``&amp;`` is a character reference.
+        grammar: Of the file.
     """
-    parts, at = [], 0
+    parts, at = list[Part](), 0
     # A line break outside of the text, such as a blank line at the beginning of a cue, stays as it is.
-    bare = _MARKUP.sub(lambda found: " " * len(found[0]), source)
+    bare = grammar.markup.sub(lambda found: " " * len(found[0]), source)
     first, last = len(bare) - len(bare.lstrip()), len(bare.rstrip())
-    for found in [*_MARKUP.finditer(source), None]:
+    for found in [*grammar.markup.finditer(source), None]:
         text = source[at : found.start() if found else len(source)]
         if text:
-            parts.append(Part("text", text, html.unescape(text) if has_references else text))
+            means = html.unescape(text) if grammar.has_references else text
+            parts.append(Part("text", text, means))
         if found is None:
             break
         at, markup = found.end(), found[0]
         name = _NAME.match(markup)
-        if _LINE_BREAK.fullmatch(markup):
+        if found["end"]:
             is_inside = first < found.start() < last
             parts.append(Part("text" if is_inside else "point", markup, " " if is_inside else ""))
-        elif _READING.fullmatch(markup):
+        elif found["reading"]:
             parts.append(Part("dropped", markup))
         elif name is None:
             parts.append(Part("point", markup))
+        elif markup.startswith("</"):
+            parts.append(Part("close", markup, name=name[1].lower()))
         else:
-            kind = "close" if markup.startswith("</") else "open"
-            parts.append(Part("close" if kind == "close" else "open", markup, name=name[1].lower()))
+            parts.append(Part("open", markup, name=name[1].lower()))
     return make_block(parts)
 
 
-def write_cue(block: Block, translated: Translated, has_references: bool, line_end: str) -> str:
+def write_cue(
+    block: Block, translated: Translated, grammar: CueGrammar, line_end: str, most: int
+) -> str:
     """Return the source of a translated subtitle, in as many lines as it had, or more if it is longer.
 
     A subtitle whose text does not change is returned as it stands in the file.
@@ -61,18 +93,19 @@ def write_cue(block: Block, translated: Translated, has_references: bool, line_e
     Args:
         block: The subtitle.
         translated: Its translation.
-        has_references: Whether ``&amp;`` is a character reference.
+        grammar: Of the file.
         line_end: Of the file.
+        most: Lines that it may have if it had fewer.
     """
     if translated.text == block.text:
         return block.source
-    lines = [line for line in _LINE_BREAK.split(block.source) if _MARKUP.sub("", line).strip()]
-    line_end = "\\N" if "\\N" in block.source else line_end
-    longest = max(LINE, *(_width(_MARKUP.sub("", line)) for line in lines))
+    lines = grammar.list_lines(block.source)
+    line_end = "\\N" if "\\N" in block.source else grammar.line_end or line_end
+    longest = max(LINE, *map(_width, lines))
     needed = -(-_width(translated.text) // longest)
     parts = [*flatten(place(block, translated))]
     text = "".join(part for part, is_markup in parts if not is_markup)
-    breaks = _find_breaks(text, max(len(lines), min(needed, 2)))
+    breaks = _find_breaks(text, max(len(lines), min(needed, most)))
     written, at = "", 0
     for part, is_markup in parts:
         if is_markup:
@@ -82,7 +115,7 @@ def write_cue(block: Block, translated: Translated, has_references: bool, line_e
         ends = [place - at for place in breaks[own]]
         first, *rest = [part[start:end] for start, end in pairwise([0, *ends, len(part)])]
         broken = line_end.join([first, *(piece.removeprefix(" ") for piece in rest)])
-        written += html.escape(broken, quote=False) if has_references else broken
+        written += html.escape(broken, quote=False) if grammar.has_references else broken
         at += len(part)
     return written
 

@@ -2,20 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from headway.config import SearchConfig
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.paragraph import Document, DocumentOptions, Translated
 from headway.ext.documents.paragraph_translation import translate_paragraph
+from headway.ext.documents.quality_table import RatedText, rate_sentences, write_table
 from headway.ext.documents.texts import TextPipeline, TextTranslation
 from headway.ext.quality import find_defects
-from headway.files import replace_bytes, replace_text
+from headway.files import replace_bytes
 from headway.translation import Translator, run_each
 
 WINDOW = 128  # paragraphs, and sentences of each, that are translated together
-REPORT_HEAD = "quality\tnotes\tsource\ttranslation\n"
 
 
 def translate_document(
@@ -33,28 +34,39 @@ def translate_document(
     yield from run_each(jobs, WINDOW)
 
 
-def write_document(document: Document, found: Iterable[TextTranslation]) -> bytes:
-    """Return the document with its paragraphs translated."""
-    return document.write([each.for_document for each in found])
+def write_document(
+    document: Document, found: Iterable[TextTranslation], finished: float | None = None
+) -> bytes:
+    """Return the document with its paragraphs translated.
+
+    Args:
+        document: The document.
+        found: The translations.
+        finished: From which quality a translation needs nobody's review, if the file says so; 0: any; None: each does.
+    """
+    return document.write([_finish(text, finished) for text in found])
 
 
-def write_report(path: Path, found: Iterable[TextTranslation]) -> None:
-    """Write `REPORT_HEAD` and the rows of all texts to a file."""
-    replace_text(path, "".join([REPORT_HEAD, *map(report_sentences, found)]))
-
-
-def report_sentences(text: TextTranslation) -> str:
-    """Return how good the translation of each sentence of a text is, as rows of tab-separated values."""
-    return "".join(
-        report_row(best.quality or 0.0, best.notes, sentence, best.text)
-        for sentence, _, best in text.sentences
+def _finish(text: TextTranslation, finished: float | None) -> Translated:
+    """Return what a document needs of a translation, with whether it is finished; see `write_document`."""
+    is_good = bool(text.sentences) and all(
+        round(best.quality or 0.0, 4) >= (finished or 0.0) and not best.defects
+        for _, _, best in text.sentences
+    )
+    return replace(
+        text.for_document, is_finished=finished == 0 or (finished is not None and is_good)
     )
 
 
-def report_row(quality: float, notes: str, source: str, translation: str) -> str:
-    """Return a row of a report."""
-    cells = (f"{quality:.4f}", notes, source, translation)
-    return "\t".join(" ".join(cell.split()) for cell in cells) + "\n"
+def rate_document(
+    translator: Translator, document: Document, found: Iterable[TextTranslation]
+) -> list[RatedText]:
+    """Return the rows of the table of a document's sentences, in the order of the document."""
+    return [
+        row
+        for paragraph, text in zip(document.paragraphs, found, strict=True)
+        for row in rate_sentences(text, paragraph.place, translator.glossary)
+    ]
 
 
 def describe_defects(
@@ -92,6 +104,7 @@ def translate_file(
     columns: str | Sequence[str] = (),
     is_complete: bool = False,
     report: str | Path | None = None,
+    finished: float | None = None,
 ) -> None:
     """Translate a document, such as an office file, a web page, subtitles or a message catalog.
 
@@ -105,7 +118,9 @@ def translate_file(
         columns: Of a table: the columns to translate, as names in the first row or numbers from 1; commas may separate
             several in one string.
         is_complete: Also translate what has a translation already (po, xliff).
-        report: A table to write with the quality of each sentence; None: there is none.
+        report: A table to write with the quality of each sentence, the worst first; None: there is none.
+        finished: From which quality the file says that a translation needs nobody's review (po, xliff); 0: any; None:
+            each translation is marked for review.
 
     Raises:
         HeadwayError: If the document cannot be read; the message names it. No file is written then.
@@ -114,7 +129,8 @@ def translate_file(
     given = (columns,) if isinstance(columns, str) else tuple(columns)
     options = DocumentOptions(code, target, given, is_complete)
     document = open_document(path.read_bytes(), str(path), options)
-    found = [*translate_document(translator, document, search, quality=report is not None)]
-    replace_bytes(Path(output), write_document(document, found))
+    quality = report is not None or bool(finished)
+    found = [*translate_document(translator, document, search, quality=quality)]
+    replace_bytes(Path(output), write_document(document, found, finished))
     if report is not None:
-        write_report(Path(report), found)
+        replace_bytes(Path(report), write_table(rate_document(translator, document, found)))

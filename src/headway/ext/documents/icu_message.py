@@ -1,18 +1,19 @@
 """Read an ICU message, such as ``{n, plural, one {# dog} other {# dogs}}``, and write it in another language.
 
 The text of such a message depends on a number or a word. It is turned into whole sentences, one for each combination
-of its cases, because in many languages a case also changes the words around it. Source of the syntax: https://unicode-org.github.io/icu/userguide/format_parse/messages/
+of its cases, because in many languages a case also changes the words around it. Cases that only the language of the
+translation has are made from numbers of their own. Source of the syntax: https://unicode-org.github.io/icu/userguide/format_parse/messages/
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from headway.ext.documents.paragraph import Paragraph, Translated
+from headway.ext.documents.plural_forms import NumberedText, find_categories
 
 MOST_SENTENCES = 24  # of a message
-DEEPEST = 6  # choices in choices
+MOST_CHOICES = 100  # also of one that was written: text around a choice is in each of its cases
 _HEAD = re.compile(r"\{\s*(\w+)\s*,\s*(plural|select|selectordinal)\s*,\s*(offset\s*:)?")
 _SIMPLE = re.compile(r"\{[^{}'\n]*\}")
 _SELECTOR = re.compile(r"\s*(=?[\w-]+)\s*\{")
@@ -22,8 +23,7 @@ _END = re.compile(r"\s*\}")
 _NEEDS_QUOTE = re.compile(r"'(?=[{}#|]|$)")
 
 
-@dataclass(frozen=True)
-class MessageChoice:
+class MessageChoice(NamedTuple):
     """Cases, one of which is shown.
 
     Attributes:
@@ -34,7 +34,7 @@ class MessageChoice:
 
     argument: str
     kind: str
-    cases: tuple[tuple[str, "tuple[str | MessageChoice, ...]"], ...]
+    cases: "Sequence[tuple[str, Parts]]" = ()
 
     @property
     def number(self) -> str:
@@ -42,7 +42,41 @@ class MessageChoice:
         return "" if self.kind == "select" else f"{{{self.argument}, number}}"
 
 
-Parts = tuple[str | MessageChoice, ...]
+Parts = Sequence[str | MessageChoice]
+
+
+class _Sentence(NamedTuple):
+    """A sentence of a message.
+
+    Attributes:
+        text: A number is written as ``{n, number}``.
+        number: What `#` means here.
+        selector: Of a case that only the translation has; "": the message has it.
+        count: Such a case has its own number in the place of this count.
+    """
+
+    text: str
+    number: str
+    selector: str = ""
+    count: NumberedText | None = None
+
+    def write(self, translation: str, is_doubled: bool) -> str:
+        """Return a translation as a message has it; ``is_doubled``: apostrophes are written twice."""
+        if self.count is not None:
+            restored = self.count.restore(translation)
+            inner = self._replace(selector="", count=None)
+            return (
+                ""
+                if restored is None
+                else f" {self.selector} {{{inner.write(restored, is_doubled)}}}"
+            )
+        text = translation
+        text = text.replace("'", "''") if is_doubled else _NEEDS_QUOTE.sub("''", text)
+        if not self.number:
+            return text
+        parts = re.split(f"({_SIMPLE.pattern})", text)  # placeholders have signs of their own
+        parts[::2] = [part.replace("#", "'#'") for part in parts[::2]]
+        return "".join("#" if part == self.number else part for part in parts)
 
 
 def is_message(text: str) -> bool:
@@ -50,30 +84,35 @@ def is_message(text: str) -> bool:
     return _HEAD.search(text) is not None
 
 
-def read_message(paragraph: Paragraph[Any]) -> "IcuMessage | Literal['stays'] | None":
+def read_message(
+    paragraph: Paragraph[Any], language: str = ""
+) -> "IcuMessage | Literal['stays'] | None":
     """Return the message that a paragraph is, or None; one that is too complicated stays as it is.
 
     So does one with inline elements: they belong to cases, which links of words do not know.
+
+    Args:
+        paragraph: Any paragraph.
+        language: That of the translation; "" if it is not known.
     """
     if not is_message(paragraph.text):
         return None
-    return (None if paragraph.elements else IcuMessage.parse(paragraph.text)) or "stays"
+    return (None if paragraph.elements else IcuMessage.parse(paragraph.text, language)) or "stays"
 
 
 class IcuMessage:
     """A message with at least one choice.
 
     Args:
-        parts: Text, in which no character is quoted, and choices.
+        pieces: What stands between its sentences, and these, in their order.
         is_doubled: Whether apostrophes are written twice.
     """
 
-    def __init__(self, parts: Parts, is_doubled: bool) -> None:
-        self._is_doubled = is_doubled
-        self._tree = _spread(parts)
+    def __init__(self, pieces: Sequence[str | _Sentence], is_doubled: bool) -> None:
+        self._pieces, self._is_doubled = pieces, is_doubled
 
     @classmethod
-    def parse(cls, text: str) -> "IcuMessage | None":
+    def parse(cls, text: str, language: str = "") -> "IcuMessage | None":
         """Return the message that a text is; None: it is no message with choices, or too complicated a one.
 
         Quoted braces, offsets, and more than `MOST_SENTENCES` sentences are too complicated.
@@ -82,16 +121,18 @@ class IcuMessage:
             return None
         reader = _Reader(text)
         parts = reader.read("")
-        if parts is None or reader.at < len(text):
+        if parts is None or reader.at < len(text) or not 1 <= _count(parts) <= MOST_SENTENCES:
             return None
-        if not 1 <= _count(parts) <= MOST_SENTENCES or _depth(parts) > DEEPEST:
-            return None
-        return cls(parts, "''" in text)
+        return cls(_spread(parts, "", find_categories(language)), "''" in text)
 
     @property
     def sentences(self) -> list[str]:
         """The sentences, in the order of the cases; a number is written as ``{n, number}``."""
-        return [*_list_leaves(self._tree)]
+        return [
+            each.count.filled if each.count else each.text
+            for each in self._pieces
+            if isinstance(each, _Sentence)
+        ]
 
     @property
     def paragraphs(self) -> list[Paragraph[None]]:
@@ -104,37 +145,20 @@ class IcuMessage:
         Args:
             translations: One for each of `sentences`.
         """
-        texts = (each.text for each in translations)
-        return Translated(self._write(self._tree, texts, ""))
-
-    def _write(self, tree: "str | MessageChoice", translations: Iterator[str], number: str) -> str:
-        """Write a sentence or a choice.
-
-        Args:
-            tree: What to write.
-            translations: Of the sentences that are left.
-            number: What `#` means here.
-        """
-        if isinstance(tree, MessageChoice):
-            cases = (
-                f"{selector} {{{self._write(case, translations, tree.number)}}}"
-                for selector, (case,) in tree.cases
+        left = iter(translations)
+        return Translated(
+            "".join(
+                piece if isinstance(piece, str) else piece.write(next(left).text, self._is_doubled)
+                for piece in self._pieces
             )
-            return f"{{{tree.argument}, {tree.kind}, {' '.join(cases)}}}"
-        text = next(translations)
-        text = text.replace("'", "''") if self._is_doubled else _NEEDS_QUOTE.sub("''", text)
-        if not number:
-            return text
-        parts = re.split(f"({_SIMPLE.pattern})", text)  # placeholders have signs of their own
-        parts[::2] = [part.replace("#", "'#'") for part in parts[::2]]
-        return "".join("#" if part == number else part for part in parts)
+        )
 
 
 class _Reader:
     """Reads a message from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.depth = text, 0, 0
+        self.text, self.at, self.choices = text, 0, 0
 
     def read(self, number: str) -> Parts | None:
         """Read up to a brace that closes; None: this is no message that can be translated.
@@ -146,11 +170,10 @@ class _Reader:
         while self.at < len(self.text) and self.text[self.at] != "}":
             if head := _HEAD.match(self.text, self.at):
                 self.at = head.end()
-                if head[3] or self.depth == DEEPEST:
-                    return None
-                self.depth += 1
-                choice = self._read_choice(head[1], head[2])
-                self.depth -= 1
+                self.choices += 1
+                choice = None
+                if not head[3] and self.choices <= MOST_CHOICES:
+                    choice = self._read_choice(MessageChoice(head[1], head[2]))
                 if choice is None:
                     return None
                 parts.append(choice)
@@ -168,15 +191,14 @@ class _Reader:
             else:
                 parts.append("'")
                 self.at += 1 + self.text.startswith("''", self.at)
-        return tuple(parts)
+        return parts
 
-    def _read_choice(self, argument: str, kind: str) -> MessageChoice | None:
+    def _read_choice(self, choice: MessageChoice) -> MessageChoice | None:
         """Read the cases of a choice, and its end."""
-        number = MessageChoice(argument, kind, ()).number
         cases: list[tuple[str, Parts]] = []
         while selector := _SELECTOR.match(self.text, self.at):
             self.at = selector.end()
-            parts = self.read(number)
+            parts = self.read(choice.number)
             if parts is None or not self.text.startswith("}", self.at):
                 return None
             self.at += 1
@@ -185,7 +207,7 @@ class _Reader:
         if end is None or not any(selector == "other" for selector, _ in cases):
             return None
         self.at = end.end()
-        return MessageChoice(argument, kind, tuple(cases))
+        return choice._replace(cases=cases)
 
 
 def _count(parts: Parts) -> int:
@@ -197,29 +219,31 @@ def _count(parts: Parts) -> int:
     return total if choices else 0
 
 
-def _depth(parts: Parts) -> int:
-    """Return how many choices stand in each other, after `_spread`."""
-    return sum(
-        1 + max((_depth(case) for _, case in part.cases), default=0)
-        for part in parts
-        if isinstance(part, MessageChoice)
-    )
+def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> list[str | _Sentence]:
+    """Move the text around choices into their cases, so that each case is one sentence or one choice.
 
-
-def _spread(parts: Parts) -> "str | MessageChoice":
-    """Move the text around choices into their cases, so that each case is one sentence or one choice."""
+    Args:
+        parts: Of a message.
+        number: What `#` means here.
+        categories: The cases of plurals that only the language of the translation has, each with a number of it.
+    """
     for at, part in enumerate(parts):
-        if isinstance(part, MessageChoice):
-            before, after = parts[:at], parts[at + 1 :]
-            cases = ((name, (_spread((*before, *case, *after)),)) for name, case in part.cases)
-            return MessageChoice(part.argument, part.kind, tuple(cases))
-    return "".join(part for part in parts if isinstance(part, str))
-
-
-def _list_leaves(tree: "str | MessageChoice") -> Iterator[str]:
-    """Yield the sentences of a choice, in the order of the cases."""
-    if isinstance(tree, str):
-        yield tree
-        return
-    for _, (case,) in tree.cases:
-        yield from _list_leaves(case)
+        if isinstance(part, str):
+            continue
+        pieces: list[str | _Sentence] = [f"{{{part.argument}, {part.kind},"]
+        missing = (
+            {*categories} - {name for name, _ in part.cases} if part.kind == "plural" else set()
+        )
+        for name, case in part.cases:
+            inner = _spread((*parts[:at], *case, *parts[at + 1 :]), part.number, categories)
+            if (
+                name == "other"
+                and isinstance(whole := inner[0], _Sentence)
+                and part.number in whole.text
+            ):
+                for other in (each for each in categories if each in missing):
+                    count = NumberedText(whole.text, part.number, categories[other])
+                    pieces.append(whole._replace(selector=other, count=count))
+            pieces += [f" {name} {{", *inner, "}"]
+        return [*pieces, "}"]
+    return [_Sentence("".join(map(str, parts)), number)]

@@ -8,14 +8,16 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
+from headway.ext.documents.edited_file import EditedFile, TextEntry
 from headway.ext.documents.icu_message import is_message
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
+from headway.ext.documents.text_file import Edit, check_count, read_text_file
 from headway.ext.protect import find_protected_text
 from headway.text import NAMES, base_code, is_code, is_translatable
 
@@ -30,24 +32,22 @@ _LOCALE = re.compile(
 )
 _LANGUAGE_KEY = re.compile(r"(?:^|[_-])(?:lang|language|locale)(?:[_-]?code)?\Z", re.IGNORECASE)
 _LONGEST_LANGUAGE_KEY = 14  # characters of a match
+_SHOWN_KEYS, _SHOWN = 4, 40  # keys of a place, and characters of each
 
 
-class _Value(NamedTuple):
-    """A string value.
+@dataclass(frozen=True, kw_only=True)
+class _Value(TextEntry):
+    """A string value, with its quotes.
 
     Attributes:
-        start: Where it starts in the file, with its quote.
-        end: Where it ends.
-        text: What it means.
         key: The outermost key that it belongs to; "" if the file is a list.
         name: The innermost one.
+        is_ascii: Whether other characters are written as escapes.
     """
 
-    start: int
-    end: int
-    text: str
     key: str
     name: str
+    is_ascii: bool
 
     @property
     def is_language(self) -> bool:
@@ -60,9 +60,13 @@ class _Value(NamedTuple):
         )
         return is_translatable(text) and not is_language_code and not _NAME.fullmatch(text)
 
+    def write(self, text: str) -> str:
+        """Return the literal of a text."""
+        return json.dumps(text, ensure_ascii=self.is_ascii)
 
-class JsonDocument:
-    """A JSON file.
+
+def read_json(data: bytes, options: DocumentOptions, *, is_arb: bool = False) -> EditedFile:
+    """Read a JSON file.
 
     Args:
         data: The content of the file.
@@ -72,76 +76,82 @@ class JsonDocument:
     Raises:
         HeadwayError: If the file is no JSON.
     """
+    file = read_text_file(data, options.source)
+    check_count(len(re.findall(r"[\[{,|]", file.text)), "values and plural forms")
+    try:
+        json.loads(file.text)
+    except RecursionError:
+        raise HeadwayError("is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise HeadwayError(f"is no JSON: line {error.lineno}: {error.msg}") from None
+    except ValueError:  # a number with too many digits
+        raise HeadwayError("is no JSON: a number has too many digits") from None
+    values = [*_find_values(file.text)]
+    language = LanguagePair(options.source, options.target)
+    edits = [
+        Edit(value.start, value.end, json.dumps(options.target.replace("-", "_")))
+        for value in values
+        if is_arb and value.key == _LANGUAGE and language.replaces(value.text)
+    ]
+    texts = [
+        value
+        for value in values
+        if value.is_language and not (is_arb and value.key.startswith("@"))
+    ]
+    return EditedFile(file, texts, edits)
 
-    def __init__(self, data: bytes, options: DocumentOptions, *, is_arb: bool = False) -> None:
-        self._file = read_text_file(data, options.source)
-        text = self._file.text
-        check_count(len(re.findall(r"[\[{,|]", text)), "values and plural forms")
-        try:
-            json.loads(text)
-        except RecursionError:
-            raise HeadwayError("is nested too deeply") from None
-        except json.JSONDecodeError as error:
-            raise HeadwayError(f"is no JSON: line {error.lineno}: {error.msg}") from None
-        except ValueError:  # a number with too many digits
-            raise HeadwayError("is no JSON: a number has too many digits") from None
-        values = [*_find_values(text)]
-        self._values = [
-            value
-            for value in values
-            if value.is_language and not (is_arb and value.key.startswith("@"))
-        ]
-        self._forms = [_split_forms(value.text) for value in self._values]
-        language = LanguagePair(options.source, options.target)
-        name = json.dumps(options.target.replace("-", "_"))
-        self._edits = [
-            Edit(value.start, value.end, name)
-            for value in values
-            if is_arb and value.key == _LANGUAGE and language.replaces(value.text)
-        ]
-        self._is_ascii = text.isascii() and re.search(r"\\u[0-9a-fA-F]{4}", text) is not None
+
+class PluralTexts(NamedTuple):
+    """The plural forms of a text, each of which is translated by itself.
+
+    Attributes:
+        parts: The forms, and what stands between them; joined they are the text.
+    """
+
+    parts: list[str]
 
     @property
-    def paragraphs(self) -> Sequence[Paragraph[None]]:
-        """The string values that have a letter or a digit; each plural form by itself."""
-        texts = (text for forms in self._forms for text in forms)
-        return [Paragraph(text) for text in texts if is_translatable(text)]
+    def paragraphs(self) -> list[Paragraph[None]]:
+        """The forms that have a letter or a digit."""
+        return [Paragraph(text) for text in self.parts if is_translatable(text)]
 
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the file with its string values replaced."""
-        left, edits = iter(translations), [*self._edits]
-        for value, forms in zip(self._values, self._forms, strict=True):
-            text = "".join(next(left).text if is_translatable(form) else form for form in forms)
-            if text != value.text:
-                written = json.dumps(text, ensure_ascii=self._is_ascii)
-                edits.append(Edit(value.start, value.end, written))
-        return self._file.encode(apply_edits(self._file.text, edits))
+    def write(self, translations: Sequence[Translated]) -> Translated:
+        """Return the text with its forms replaced."""
+        left = iter(translations)
+        return Translated("".join(next(left).text if is_translatable(part) else part for part in self.parts))  # fmt: skip
 
 
-def _split_forms(text: str) -> list[str]:
-    """Return the plural forms of a text and what stands between them; joined they are the text.
+def read_plural_texts(paragraph: Paragraph[None]) -> PluralTexts | None:
+    """Return the plural forms of a text that has several.
 
     A ``|`` in a message of ICU, a placeholder or code is no border.
     """
+    text = paragraph.text
     breaks = [] if is_message(text) else [found.span() for found in _FORM_BREAK.finditer(text)]
     kept = find_protected_text(text) if breaks else []
-    inside = [
-        place for each in kept for place in each[:2]
-    ]  # sorted: between an odd one and the next
-    breaks = [span for span in breaks if bisect_right(inside, span[0]) % 2 == 0]
-    places = [0, *(place for span in breaks for place in span), len(text)]
-    return [text[start:end] for start, end in pairwise(places)]
+    inside = [place for each in kept for place in each[:2]]  # between an odd one and the next
+    places = [at for span in breaks if bisect_right(inside, span[0]) % 2 == 0 for at in span]
+    cuts = pairwise([0, *places, len(text)])
+    return PluralTexts([text[start:end] for start, end in cuts]) if places else None
 
 
 def _find_values(text: str) -> Iterator[_Value]:
     """Yield the string values of a JSON file, in their order."""
-    key, name, depth = "", "", 0
+    is_ascii = text.isascii() and re.search(r"\\u[0-9a-fA-F]{4}", text) is not None
+    names = [""]  # the key before each open bracket, and the last one inside
     for found in _TOKEN.finditer(text):
         string = found["string"]
-        if string is None:
-            depth += 1 if found[0] in "{[" else -1
-        elif found["colon"] is None:
-            yield _Value(*found.span("string"), json.loads(string), key, name)
+        if string is None and found[0] in "{[":
+            names.append(names[-1] if found[0] == "[" else "")
+        elif string is None:
+            names.pop()
+        elif found["colon"] is not None:
+            names[-1] = json.loads(string)
         else:
-            name = json.loads(string)
-            key = name if depth == 1 else key
+            key = names[1] if len(names) > 1 else ""
+            shown = dict.fromkeys(name[:_SHOWN] for name in names[-_SHOWN_KEYS:] if name)
+            content = json.loads(string)
+            span = found.span("string")
+            yield _Value(
+                *span, content, ".".join(shown), key=key, name=names[-1], is_ascii=is_ascii
+            )

@@ -1,6 +1,7 @@
 """Documents by the suffixes of their names."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import PurePath
 
 from headway.errors import HeadwayError
@@ -21,9 +22,10 @@ OFFICE = {  # suffixes of office files: documents first, then those with macros,
 }
 _KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
 TABLES = (".csv", ".tsv")
+CATALOGS = (".po", ".pot", ".xlf", ".xliff")
 SUFFIXES = (  # of the files that `open_document` reads
-    *TABLES, ".arb", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".po", ".pot", ".srt", ".txt",
-    ".vtt", ".xhtml", ".xlf", ".xliff", *_KINDS,
+    *TABLES, *CATALOGS, ".arb", ".ass", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".srt", ".ssa", ".sub", ".txt",
+    ".vtt", ".xhtml", *_KINDS,
 )  # fmt: skip
 CONVERSIONS = {  # what files of other kinds are converted to, so that they can be translated
     ".docx": ".doc .rtf .pdf .pages .wpd",
@@ -34,7 +36,7 @@ CONVERSIONS = {  # what files of other kinds are converted to, so that they can 
     ".odp": ".fodp",
     ".ods": ".fods",
     ".epub": ".mobi .azw .azw3 .fb2",
-    ".srt": ".ass .ssa .sub .sbv .lrc",
+    ".srt": ".sbv .lrc",
     ".vtt": ".ttml .dfxp",
     ".json": ".yaml .yml .toml .ini .json5 .jsonc .jsonl .js .jsx .tsx .vue",
     ".po or .json": ".properties .php .ftl",
@@ -56,6 +58,11 @@ def is_document(name: str) -> bool:
 def is_table(name: str) -> bool:
     """Return whether a file of this name has columns."""
     return PurePath(name).suffix.lower() in TABLES
+
+
+def has_states(name: str) -> bool:
+    """Return whether a file of this name says which translations need a review."""
+    return PurePath(name).suffix.lower() in CATALOGS
 
 
 def check_is_lines(name: str) -> None:
@@ -135,28 +142,28 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
             from headway.ext.documents.markdown.document import MarkdownDocument
 
             return MarkdownDocument(data, options)
-        case ".srt" | ".vtt":
-            from headway.ext.documents.subtitles import SubtitleDocument
+        case ".ass" | ".srt" | ".ssa" | ".sub" | ".vtt":
+            from headway.ext.documents.subtitles import read_subtitles
 
-            return SubtitleDocument(data, options, is_vtt=suffix == ".vtt")
+            return read_subtitles(data, options, suffix)
         case ".po" | ".pot":
-            from headway.ext.documents.po import PoDocument
+            from headway.ext.documents.po import read_po
 
-            return _read_labels(PoDocument(data, options))
+            return _read_labels(read_po(data, options), options)
         case ".xlf" | ".xliff":
-            from headway.ext.documents.xliff import XliffDocument
+            from headway.ext.documents.xliff import read_xliff
 
-            return _read_labels(XliffDocument(data, options))
+            return _read_labels(read_xliff(data, options), options)
         case ".arb" | ".json":
-            from headway.ext.documents.json_text import JsonDocument
+            from headway.ext.documents.json_text import read_json, read_plural_texts
 
-            document = JsonDocument(data, options, is_arb=suffix == ".arb")
-            return RewrittenDocument(document, read_message)
+            texts = read_json(data, options, is_arb=suffix == ".arb")
+            return _read_messages(RewrittenDocument(texts, read_plural_texts), options)
         case _ if suffix in TABLES:
-            from headway.ext.documents.table import TableDocument
+            from headway.ext.documents.table import read_table
 
-            table = TableDocument(data, options, "\t" if suffix == ".tsv" else "")
-            return RewrittenDocument(table, read_message)
+            table = read_table(data, options, "\t" if suffix == ".tsv" else "")
+            return _read_messages(table, options)
         case _ if suffix in _KINDS:
             from headway.ext.documents.office.document import read_office_file
 
@@ -166,12 +173,17 @@ def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
 
             return read_book(data, options)
         case ".txt":
-            from headway.ext.documents.plain import PlainDocument
+            from headway.ext.documents.plain import read_plain
 
-            return PlainDocument(data, options)
+            return read_plain(data, options)
     raise HeadwayError(describe_unknown(suffix))
 
 
-def _read_labels(document: Document) -> Document:
+def _read_labels(document: Document, options: DocumentOptions) -> Document:
     """Return a catalog of the texts of a program, in which messages of ICU and mnemonics stand."""
-    return RewrittenDocument(RewrittenDocument(document, read_message), read_mnemonic)
+    return RewrittenDocument(_read_messages(document, options), read_mnemonic)
+
+
+def _read_messages(document: Document, options: DocumentOptions) -> RewrittenDocument:
+    """Return a document in which messages of ICU stand."""
+    return RewrittenDocument(document, partial(read_message, language=options.target))

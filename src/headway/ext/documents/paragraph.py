@@ -47,10 +47,14 @@ class Paragraph(Generic[Content]):
     Attributes:
         text: The text as a reader sees it, without marks of the format.
         elements: The inline elements in the order of the text; they do not overlap.
+        is_name: Whether it names somebody who speaks: a name that the model has never read stays.
+        place: Where a person finds it in the file, such as "slide 3" or "line 12"; "": nothing says so.
     """
 
     text: str
     elements: list[Element[Content]] = field(default_factory=list)
+    is_name: bool = field(default=False, kw_only=True)
+    place: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -64,12 +68,14 @@ class Translated:
             entry takes the place of the words that it is linked to.
         is_missing: Whether there is no translation: the text of the paragraph takes its place, or nothing does in a
             file that has both (po, xliff).
+        is_finished: Whether it needs nobody's review; files that have states for translations (po, xliff) say so.
     """
 
     text: str
     links: WordLinks | None = None
     kept: Mapping[int, Span] = field(default_factory=dict)
     is_missing: bool = False
+    is_finished: bool = False
 
 
 class Document(Protocol):

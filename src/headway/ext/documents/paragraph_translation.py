@@ -13,6 +13,7 @@ from headway.ext.documents.texts import (
     TextTranslation,
     mean_quality,
 )
+from headway.text import WordLinks
 from headway.translation import Job, call, together
 
 if TYPE_CHECKING:
@@ -27,9 +28,29 @@ def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Jo
         paragraph: With its inline elements.
     """
     size = len(paragraph.text)
+    if paragraph.is_name and pipeline.route:
+        return (yield from _translate_name(pipeline, paragraph.text))
     marks = yield from call(partial(KeptMarks, paragraph, pipeline.keeps_text), size)
     found = yield from pipeline.translate(marks.text)
     return (yield from call(partial(expand_kept, found, marks), size))
+
+
+def _translate_name(pipeline: TextPipeline, text: str) -> Job[TextTranslation]:
+    """Translate what names a speaker, such as "Old Man" or "NINA".
+
+    Each word is read in small letters or as a name, as the vocabulary has it: as several subwords, a model mixes its letters.
+    """
+    tokenizer = pipeline.route[0].forward.tokenizer
+    words = text.split(" ")
+    for at, word in enumerate(words):
+        forms = (word.lower(), word.capitalize())
+        known = [form for form in forms if form in tokenizer.divide_source(form)]
+        if not known and not word.isdigit():
+            return TextTranslation(text, links=WordLinks.identity(text))
+        words[at] = next(iter(known), word)
+    found = yield from pipeline.translate(" ".join(words))
+    best = found.text.upper() if text.isupper() else found.text[:1].upper() + found.text[1:]
+    return replace(found, text=best, links=None)
 
 
 def translate_page(

@@ -3,6 +3,12 @@
 The rules are those of the Unicode CLDR for whole numbers, but for languages in which most catalogs have others.
 """
 
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from gettext import c2py
+from typing import NamedTuple
+
 from headway.text import shorten_code
 
 _FORMS = {
@@ -32,10 +38,114 @@ _FORMS = {
     "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 ? 4 : 5);":
         "ar",
 }  # fmt: skip
+# What the Unicode CLDR calls the forms besides "one" and "other", each with a number that it serves.
+_CATEGORIES: Mapping[str, Mapping[str, int]] = {
+    "be pl ru uk": {"few": 3, "many": 5},
+    "bs cs hr lt ro sh sk sr": {"few": 3},
+    "he iu iw se": {"two": 2},
+    "lv": {"zero": 10},
+    "dsb gd hsb sl": {"two": 2, "few": 3},
+    "ga": {"two": 2, "few": 3, "many": 7},
+    "mt": {"two": 2, "few": 3, "many": 11},
+    "cy": {"zero": 0, "two": 2, "few": 3, "many": 6},
+    "ar": {"zero": 0, "two": 2, "few": 3, "many": 11},
+}
 _BY_CODE = {code: forms for forms, codes in _FORMS.items() for code in codes.split()}
+_RULE = re.compile(r"nplurals\s*=\s*([1-6])\s*;\s*plural\s*=([^;]*)")
+_NUMBERS = (*range(200), 1_000, 1_000_000)  # of which a rule uses every form that it ever uses
+_NUMBER = re.compile(r"(?<![\d.,])\d{1,9}(?![.,]?\d)")
+_OF_ENGLISH = "nplurals=2; plural=(n != 1);"
+
+
+class PluralForms(NamedTuple):
+    """The plural forms of a catalog.
+
+    Attributes:
+        numbers: For each form, the numbers of `_NUMBERS` that it serves.
+    """
+
+    numbers: Sequence[Sequence[int]]
+
+    @classmethod
+    def parse(cls, field: str) -> "PluralForms | None":
+        """Return the forms that a header field declares; None: it is missing, or is wrong for some number."""
+        declared = _RULE.search(field)
+        if declared is None:
+            return None
+        numbers: list[list[int]] = [[] for _ in range(int(declared[1]))]
+        # Division by zero, unknown names, and a form that is not declared.
+        with suppress(ValueError, ArithmeticError, IndexError, RecursionError):
+            rule = c2py(declared[2].strip())
+            for number in _NUMBERS:
+                numbers[rule(number)].append(number)
+            return cls(numbers)
+        return None
+
+    def fits(self, others: "PluralForms") -> bool:
+        """Return whether no form serves numbers that have different forms in others."""
+        return all(any({*own} <= {*other} for other in others.numbers) for own in self.numbers)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the texts for one thing and for several are all forms, as in English."""
+        first, *others = self.numbers
+        return not others or (len(others) == 1 and {*first} <= {0, 1})
+
+
+class NumberedText(NamedTuple):
+    """A text in which a number stands in the place of its count, so that a model writes the form of the number.
+
+    Attributes:
+        text: With the count.
+        count: How that is written, such as ``%d``.
+        number: What stands in its place.
+    """
+
+    text: str
+    count: str
+    number: int
+
+    @property
+    def filled(self) -> str:
+        """What is translated."""
+        return self.text.replace(self.count, str(self.number), 1)
+
+    def restore(self, written: str) -> str | None:
+        """Return a translation with the count in the place of the number; None: it does not have the number once."""
+        numbers = [each for each in _NUMBER.finditer(written) if int(each[0]) == self.number]
+        if len(numbers) != 1:
+            return None
+        [found] = numbers
+        return written[: found.start()] + self.count + written[found.end() :]
 
 
 def find_plural_forms(language: str) -> str:
     """Return the header field of a language's plural forms; "" if they are not known here."""
     code = language.lower().replace("_", "-")
-    return _BY_CODE.get(code) or _BY_CODE.get(shorten_code(code.partition("-")[0]), "")
+    return _BY_CODE.get(code) or _BY_CODE.get(_shorten(language), "")
+
+
+def find_categories(language: str) -> Mapping[str, int]:
+    """Return the plural forms that a language has besides "one" and "other", each with a number that it serves."""
+    code = _shorten(language)
+    return next((forms for codes, forms in _CATEGORIES.items() if code in codes.split()), {})
+
+
+def _shorten(language: str) -> str:
+    return shorten_code(language.lower().replace("_", "-").partition("-")[0])
+
+
+def choose_plural_forms(declared: str, language: str, *, may_change: bool) -> str:
+    """Return the header field of a catalog's plural forms: the declared one, unless it is wrong for the language.
+
+    Args:
+        declared: What the header says; "" if it says nothing.
+        language: The language of the translations; "" if it is not known.
+        may_change: Whether no text with plural forms has a translation yet.
+    """
+    usual, own = find_plural_forms(language), PluralForms.parse(declared)
+    expected = PluralForms.parse(usual)
+    if expected is None or own == expected:
+        return declared
+    is_wrong = own is None or not own.fits(expected) or own == PluralForms.parse(_OF_ENGLISH)
+    return usual if own is None or (is_wrong and may_change) else declared

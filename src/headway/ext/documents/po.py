@@ -1,15 +1,23 @@
 """Message catalogs of gettext (.po, .pot)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from headway.errors import HeadwayError
+from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.language_codes import check_catalog, names_language
 from headway.ext.documents.paragraph import DocumentOptions, Element, Paragraph, Translated
-from headway.ext.documents.plural_forms import find_plural_forms
-from headway.ext.documents.po_entries import Entry, quote, read_entries
-from headway.ext.documents.text_file import Edit, apply_edits, read_text_file
-from headway.ext.protect import FormattedMessage
+from headway.ext.documents.plural_forms import (
+    NumberedText,
+    PluralForms,
+    choose_plural_forms,
+)
+from headway.ext.documents.po_entries import PoEntry, quote, read_entries
+from headway.ext.documents.text_file import Edit, read_text_file
+from headway.ext.protect import FormattedMessage, find_protected_text
 from headway.text import is_translatable
 
 # The entry of the empty text is the header.
@@ -17,18 +25,19 @@ _HEAD = re.compile(
     rb'^[ \t]*+msgid\s*+""\s*+msgstr\s*+((?:"(?:[^"\\]|\\.)*+"\s*+)++)', re.MULTILINE
 )
 _CHARSET = re.compile(rb"charset=([\w.:-]+)")
-_LANGUAGE = re.compile(r"^Language:[ \t]*([\w-]+)", re.MULTILINE)
-_PLURALS = re.compile(r"nplurals\s*=\s*([1-6])\s*;")
-# Of languages whose first form serves 1, and perhaps 0, but not 21.
-_FIRST_IS_ONE = re.compile(r"plural\s*=[\s(]*n\s*(?:(?:!=|>)\s*1\b|==\s*[01]\b)")
 # Of a catalog without a header; gettext needs one to read plurals.
 _HEADER = "MIME-Version: 1.0\nContent-Type: text/plain; charset=CHARSET\nContent-Transfer-Encoding: 8bit\n"
+_COUNT = re.compile(
+    r"%(?:\d+\$|\(\w+\))?[-+ #0']*l*[diu]|.*?(?:\b|_)(?:n|num|number|count|total)\W*"
+)
+_TRIES = 2  # numbers from which a plural form is made: in a translation one may be a word
+_FUZZY = "fuzzy"
 
 
-class PoDocument:
-    """A message catalog: entries without a translation, and those marked as fuzzy, are translated.
+def read_po(data: bytes, options: DocumentOptions) -> EditedFile:
+    """Read a catalog: entries without a translation, and those marked as fuzzy, are translated.
 
-    A new translation is not fuzzy. Entries with a translation, and obsolete ones, stay as they are.
+    Entries with a translation, and obsolete ones, stay as they are.
 
     Args:
         data: The content of the file.
@@ -37,125 +46,68 @@ class PoDocument:
     Raises:
         HeadwayError: If the file is no message catalog.
     """
-
-    def __init__(self, data: bytes, options: DocumentOptions) -> None:
-        head = _HEAD.search(data)
-        declared = _CHARSET.search(head[1]) if head else None
-        name = declared[1].decode() if declared and declared[1] != b"CHARSET" else ""
-        self._file = read_text_file(data, options.source, name)
-        entries = read_entries(self._file.text, self._file.encoding)
-        if not entries:
-            raise HeadwayError('has no entry such as msgid "text"')
-        self._line_end = "\r\n" if "\r\n" in self._file.text else "\n"
-        headers = (entry for entry in entries if not (entry.ids[0].text or entry.context))
-        self._header = next(headers, None)
-        self._old_header = self._header.strings[0].text if self._header else ""
-        language = _LANGUAGE.search(self._old_header)
-        self._language = language[1] if language else ""
-        self._is_complete = options.is_complete
-        if not options.is_complete:
-            check_catalog("translations into", self._language, options.target)
-        needs_header = self._header is not None or any(len(entry.ids) == 2 for entry in entries)
-        self._new_header = self._old_header
-        if options.target and needs_header:
-            self._new_header = self._name_language(options.target)
-        found = _PLURALS.search(self._new_header)
-        self._plurals = int(found[1]) if found else 0
-        self._entries = [
-            entry
-            for entry in entries
-            if is_translatable(entry.ids[0].text)
-            and (options.is_complete or entry.is_fuzzy or not entry.is_translated)
-        ]
-
-        self._messages = [
-            FormattedMessage(message.text, entry.flags)
-            for entry in self._entries
-            for message in entry.ids
-        ]
-
-    @property
-    def paragraphs(self) -> Sequence[Paragraph[None]]:
-        """The text of each entry, and then its plural if it has one."""
-        return [
-            Paragraph(
-                message.text,
-                [
-                    Element(start, start + len(source), None, is_kept=True)
-                    for start, source, _ in message.directives
-                ],
-            )
-            for message in self._messages
-        ]
-
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the file with translated entries."""
-        found = iter(zip(self._messages, translations, strict=True))
-        edits = self._edit_header()
-        for entry in self._entries:
-            texts = [next(found) for _ in entry.ids]
-            if not any(text.is_missing for _, text in texts):
-                forms = [message.write(text.text, text.kept) for message, text in texts]
-                counts = {len(message.directives) for message, _ in texts}
-                if len(counts) > 1 and not _FIRST_IS_ONE.search(self._new_header):
-                    forms[0] = forms[1]  # "one dog" is wrong for 21 dogs
-                edits += self._edit_entry(entry, forms)
-        written = apply_edits(self._file.text, edits)
-        if not self._file.can_encode(written):
-            raise HeadwayError(
-                f"{self._file.encoding} lacks characters of the translation: first convert the catalog"
-                " (msgconv --to-code UTF-8)"
-            )
-        return self._file.encode(written)
-
-    def _edit_entry(self, entry: Entry, texts: Sequence[str]) -> list[Edit]:
-        """Return the edits that replace the translations of an entry."""
-        strings, line_end = entry.strings, self._line_end
-        texts = [_like(message.text, text) for message, text in zip(entry.ids, texts, strict=True)]
-        if len(texts) == 1:
-            lines = [quote("msgstr", texts[0], line_end)]
-        else:  # the first form is the singular, unless the language has one form
-            count = self._plurals or max(2, len(strings))
-            forms = [texts[1]] if count == 1 else [texts[0]] + [texts[1]] * (count - 1)
-            kept = {} if self._is_complete or entry.is_fuzzy else self._find_forms(entry)
-            names = [f"msgstr[{n}]" for n in range(len(forms))]
-            lines = [
-                kept.get(name) or quote(name, form, line_end)
-                for name, form in zip(names, forms, strict=True)
+    head = _HEAD.search(data)
+    declared = _CHARSET.search(head[1]) if head else None
+    encoding = declared[1].decode() if declared and declared[1] != b"CHARSET" else ""
+    advice = "first convert the catalog (msgconv --to-code UTF-8)"
+    file = read_text_file(data, options.source, encoding, advice=advice)
+    entries = read_entries(file.text, file.encoding)
+    if not entries:
+        raise HeadwayError('has no entry such as msgid "text"')
+    header = next((each for each in entries if not (each.ids[0].text or each.context)), None)
+    old = header.strings[0].text if header else ""
+    if not options.is_complete:
+        check_catalog("translations into", _find_language(old), options.target)
+    plurals = [each for each in entries if len(each.ids) == 2]
+    new = old
+    if options.target and (header or plurals):
+        done = any(each.text for entry in plurals for each in entry.strings)
+        may_change = options.is_complete or not done
+        new = _name_language(old or _HEADER, options.target, may_change=may_change)
+        new = new.replace("charset=CHARSET", f"charset={file.encoding.upper()}")
+    line_end = "\r\n" if "\r\n" in file.text else "\n"
+    edits = []
+    if new != old:
+        lines = quote("msgstr", new, line_end)
+        if header:
+            string = header.strings[0]
+            edits = [
+                *_mark(header, line_end, is_fuzzy=False),
+                Edit(string.start, string.end, lines),
             ]
-        if not self._file.text.endswith("\n", 0, strings[-1].end):  # the file has no last line end
-            lines[-1] = lines[-1].removesuffix(line_end)
-        return [*_remove_fuzzy(entry), Edit(strings[0].start, strings[-1].end, "".join(lines))]
+        else:
+            edits = [Edit(0, 0, f'msgid ""{line_end}{lines}{line_end}')]
+    field = _find_field(new, "Plural-Forms")
+    forms = PluralForms.parse(field)
+    usual = choose_plural_forms(field, options.target, may_change=True)
+    is_right = forms is not None and usual == field
+    found = [
+        _CatalogEntry(each, forms, file.text, line_end, options.is_complete, is_right)
+        for each in entries
+        if is_translatable(each.ids[0].text)
+        and (options.is_complete or each.is_fuzzy or not each.is_translated)
+    ]
+    return EditedFile(file, found, edits)
 
-    def _find_forms(self, entry: Entry) -> dict[str, str]:
-        """Return the lines of the plural forms that have a translation, by their keywords."""
-        text = self._file.text
-        return {
-            each.keyword: text[each.start : each.end].rstrip() + self._line_end
-            for each in entry.strings
-            if each.text
-        }
 
-    def _name_language(self, language: str) -> str:
-        """Return a header with the language, the encoding, and the language's plural forms if it names none."""
-        header = self._old_header or _HEADER
-        header = header.replace("charset=CHARSET", f"charset={self._file.encoding.upper()}")
-        if not names_language(self._language, language):
-            header = _set_field(header, "Language", language.replace("-", "_"))
-        forms = find_plural_forms(language)
-        if forms and not _PLURALS.search(header):
-            header = _set_field(header, "Plural-Forms", forms)
-        return header
+def _find_field(header: str, name: str) -> str:
+    """Return the value of a field of a header; "" if there is none."""
+    found = re.search(rf"^{name}:[ \t]*(.*)", header, re.MULTILINE)
+    return found[1] if found else ""
 
-    def _edit_header(self) -> list[Edit]:
-        """Return the edits that write the new header."""
-        if self._new_header == self._old_header:
-            return []
-        lines = quote("msgstr", self._new_header, self._line_end)
-        if self._header is None:
-            return [Edit(0, 0, f'msgid ""{self._line_end}{lines}{self._line_end}')]
-        string = self._header.strings[0]
-        return [*_remove_fuzzy(self._header), Edit(string.start, string.end, lines)]
+
+def _find_language(header: str) -> str:
+    """Return the code of the language that a header names, without a variant such as ``@latin``; "" if it names none."""
+    return re.split(r"[^\w-]", _find_field(header, "Language"))[0]
+
+
+def _name_language(header: str, language: str, *, may_change: bool) -> str:
+    """Return a header with the language, and with its plural forms if it has none, or wrong ones."""
+    if not names_language(_find_language(header), language):
+        header = _set_field(header, "Language", language.replace("-", "_"))
+    declared = _find_field(header, "Plural-Forms")
+    forms = choose_plural_forms(declared, language, may_change=may_change)
+    return header if forms == declared else _set_field(header, "Plural-Forms", forms)
 
 
 def _set_field(header: str, name: str, value: str) -> str:
@@ -165,18 +117,170 @@ def _set_field(header: str, name: str, value: str) -> str:
     return header if count else header + "\n" * (not header.endswith("\n")) + field
 
 
-def _remove_fuzzy(entry: Entry) -> list[Edit]:
-    """Return the edits that remove the mark of a guess, and the former texts for which it was made."""
-    edits, is_fuzzy = [], entry.is_fuzzy
-    for comment in entry.comments:
-        if comment.line.startswith("#|") and is_fuzzy:
+class _Source(NamedTuple):
+    """A text from which a form of a message is made.
+
+    Attributes:
+        text: Is translated, with the number of a count if there is one.
+        flags: Of the entry.
+        is_own: Whether the form says what it is for: others are a guess.
+        count: What the number stands for; None: the text is translated as it is.
+    """
+
+    text: str
+    flags: Sequence[str]
+    is_own: bool
+    count: NumberedText | None = None
+
+    @property
+    def message(self) -> FormattedMessage:
+        """The text with what a program replaces in it."""
+        return FormattedMessage(self.text, self.flags)
+
+    @property
+    def paragraph(self) -> Paragraph[None]:
+        """What is translated."""
+        message = self.message
+        places = [(each.start, each.start + len(each.source)) for each in message.directives]
+        return Paragraph(message.text, [Element(*span, None, is_kept=True) for span in places])
+
+    def write(self, translated: Translated) -> str | None:
+        """Return the form; None: the translation does not have the number once, or values in another order."""
+        written = self.message.write(translated.text, translated.kept)
+        if self.count is None:
+            return written
+        written = self.count.restore(written)
+        in_order = written and _list_unnamed(written, self.flags)
+        return written if in_order == _list_unnamed(self.count.text, self.flags) else None
+
+
+def _list_unnamed(message: str, flags: Sequence[str]) -> list[str]:
+    """Return what a program replaces by one value after the other."""
+    return [each.source for each in FormattedMessage(message, flags).directives if each.takes_next]
+
+
+@dataclass(frozen=True)
+class _CatalogEntry:
+    """An entry that is translated.
+
+    Attributes:
+        entry: The entry.
+        forms: The plural forms of the catalog; None: it declares none.
+        text: The catalog.
+        line_end: Of the catalog.
+        is_complete: Whether plural forms with a translation are translated again.
+        is_right: Whether the plural forms are those of the language.
+    """
+
+    entry: PoEntry
+    forms: PluralForms | None
+    text: str
+    line_end: str
+    is_complete: bool
+    is_right: bool
+
+    @property
+    def start(self) -> int:
+        """Where its text starts."""
+        return self.entry.ids[0].start
+
+    @property
+    def paragraphs(self) -> list[Paragraph[None]]:
+        """What is translated for each form: of a plural, also sentences with numbers that the form serves."""
+        return [source.paragraph for sources in self._sources for source in sources]
+
+    @cached_property
+    def _sources(self) -> list[list[_Source]]:
+        """The sources of each form, the best first; the last one is the text as it is."""
+        one, *others = (each.text for each in self.entry.ids)
+        if not others:
+            return [[_Source(one, self.entry.flags, True)]]
+        numbers = self.forms.numbers if self.forms else [()] * max(2, len(self.entry.strings))
+        return [
+            [*self._list_sources(own, one, others[0], is_first=not number)]
+            for number, own in enumerate(numbers)
+        ]
+
+    def _list_sources(
+        self, numbers: Sequence[int], one: str, several: str, *, is_first: bool
+    ) -> Iterator[_Source]:
+        """Yield the sources of the form that serves some numbers."""
+        flags, is_plain = self.entry.flags, self.forms is None or self.forms.is_plain
+        is_one = max(numbers) == 1 if numbers else is_first and self.forms is None
+        if not is_one and not is_plain:
+            usual = [number for number in numbers if number > 1][:_TRIES] or numbers[:1]
+            tries = [(one, 1)] * (1 in numbers) + [(several, number) for number in usual]
+            for text, number in tries:
+                if count := _find_count(text, flags):
+                    numbered = NumberedText(text, count, number)
+                    yield _Source(numbered.filled, flags, self.is_right, numbered)
+        is_own = self.is_right and (is_one or is_plain)
+        yield _Source(one if is_one else several, flags, is_own)
+
+    def edit(self, translations: Sequence[Translated]) -> list[Edit]:
+        """Return the edits that replace the translations of the entry, and say how finished they are."""
+        if any(each.is_missing for each in translations):
+            return []
+        left, texts = iter(translations), list[str]()
+        is_finished = all(each.is_finished for each in translations)
+        for sources in self._sources:
+            found = [(source.write(next(left)), source.is_own) for source in sources]
+            text, is_own = next(each for each in found if each[0] is not None)
+            texts.append(text or "")
+            is_finished = is_finished and is_own
+        return [*_mark(self.entry, self.line_end, is_fuzzy=not is_finished), self._write(texts)]
+
+    def _write(self, forms: Sequence[str]) -> Edit:
+        """Return the edit that replaces the translations, one for each form."""
+        entry, strings, line_end = self.entry, self.entry.strings, self.line_end
+        names = ["msgstr"]
+        if len(entry.ids) == 2:
+            names = [f"msgstr[{number}]" for number in range(len(forms))]
+        kept = {
+            each.keyword: self.text[each.start : each.end].rstrip() + line_end
+            for each in strings
+            if each.text and not self.is_complete and not entry.is_fuzzy
+        }
+        lines = [
+            kept.get(name) or quote(name, _like(entry.ids[-1].text, form), line_end)
+            for name, form in zip(names, forms, strict=True)
+        ]
+        if not self.text.endswith("\n", 0, strings[-1].end):  # the file has no last line end
+            lines[-1] = lines[-1].removesuffix(line_end)
+        return Edit(strings[0].start, strings[-1].end, "".join(lines))
+
+
+def _find_count(message: str, flags: Sequence[str]) -> str:
+    """Return how a message says how many there are; "" if it does not, or in a way that is not known."""
+    found = [each.source for each in FormattedMessage(message, flags).directives]
+    if not found:
+        parts = find_protected_text(message)
+        found = [message[part.start : part.end] for part in parts if part.kind == "name"]
+    counts = [each for each in found if _COUNT.fullmatch(each)]
+    found = counts if len(counts) == 1 else found
+    return found[0] if len(found) == 1 and message.count(found[0]) == 1 else ""
+
+
+def _mark(entry: PoEntry, line_end: str, *, is_fuzzy: bool) -> list[Edit]:
+    """Return the edits that mark an entry as a guess, or as none, and remove the text that an older guess was made for."""
+    flags = next((each for each in entry.comments if each.line.startswith("#,")), None)
+    if is_fuzzy:
+        if entry.is_fuzzy:
+            return []
+        if flags:
+            return [Edit(flags.start, flags.start + 2, f"#, {_FUZZY},")]
+        former = (each.start for each in entry.comments if each.line.startswith("#|"))
+        at = next(former, entry.messages[0].start)
+        return [Edit(at, at, f"#, {_FUZZY}{line_end}")]
+    edits = []
+    for comment in entry.comments if entry.is_fuzzy else ():
+        if comment.line.startswith("#|"):
             edits.append(Edit(comment.start, comment.end, ""))
         elif comment.line.startswith("#,"):
             ending = comment.line[len(comment.line.rstrip()) :]
-            flags = [flag.strip() for flag in comment.line[2:].split(",")]
-            if "fuzzy" in flags:
-                rest = ", ".join(flag for flag in flags if flag != "fuzzy")
-                edits.append(Edit(comment.start, comment.end, f"#, {rest}{ending}" if rest else ""))
+            others = [flag for flag in comment.flags if flag != _FUZZY]
+            rest = f"#, {', '.join(others)}{ending}" if others else ""
+            edits.append(Edit(comment.start, comment.end, rest))
     return edits
 
 

@@ -35,9 +35,15 @@ class Comment(NamedTuple):
     end: int
     line: str
 
+    @property
+    def flags(self) -> list[str]:
+        """The flags that it lists, such as fuzzy and c-format."""
+        listed = self.line[2:].split(",") if self.line.startswith("#,") else []
+        return [flag.strip() for flag in listed]
+
 
 @dataclass
-class Entry:
+class PoEntry:
     """An entry of a catalog.
 
     Attributes:
@@ -73,8 +79,7 @@ class Entry:
     @property
     def flags(self) -> list[str]:
         """Its flags, such as fuzzy and c-format."""
-        lines = (c.line[2:] for c in self.comments if c.line.startswith("#,"))
-        return [flag.strip() for line in lines for flag in line.split(",")]
+        return [flag for comment in self.comments for flag in comment.flags]
 
     @property
     def is_fuzzy(self) -> bool:
@@ -82,7 +87,7 @@ class Entry:
         return "fuzzy" in self.flags
 
 
-def read_entries(text: str, encoding: str) -> list[Entry]:
+def read_entries(text: str, encoding: str) -> list[PoEntry]:
     """Return the entries of a catalog, without the obsolete ones, which are comments.
 
     Args:
@@ -93,7 +98,7 @@ def read_entries(text: str, encoding: str) -> list[Entry]:
         HeadwayError: If a line is no part of a catalog, or an entry has no text or no translation.
     """
     check_count(text.count("\n"), "lines")
-    entries = [Entry(1)]
+    entries = [PoEntry(1)]
     at = 0
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+\Z", text), start=1):
         entry, content = entries[-1], line.strip()
@@ -101,7 +106,7 @@ def read_entries(text: str, encoding: str) -> list[Entry]:
         is_whole = bool(entry.messages) and entry.messages[-1].keyword.startswith("msgstr")
         if not content or content.startswith("#"):
             if is_whole:
-                entries.append(entry := Entry(number + (not content)))
+                entries.append(entry := PoEntry(number + (not content)))
             if not content or content.startswith("#~"):  # comments of an obsolete entry
                 entry.comments.clear()
             else:
@@ -110,7 +115,7 @@ def read_entries(text: str, encoding: str) -> list[Entry]:
         keyword = _KEYWORD.match(content)
         if keyword:
             if is_whole and not keyword[1].startswith("msgstr"):
-                entries.append(entry := Entry(number))
+                entries.append(entry := PoEntry(number))
             entry.messages.append(Message(keyword[1], start, at))
             content = content[keyword.end() :]
         if not _STRINGS.match(content) or not entry.messages:

@@ -1,6 +1,7 @@
 """Documents in which some paragraphs are translated in another form: sentences of messages, labels without mnemonics."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal, Protocol
 
@@ -42,7 +43,7 @@ class RewrittenDocument:
             if form is None:
                 found.append(paragraph)
             elif not isinstance(form, str):
-                found += form.paragraphs
+                found += (replace(each, place=paragraph.place) for each in form.paragraphs)
         return found
 
     def count_missing(self) -> int:
@@ -63,7 +64,9 @@ class RewrittenDocument:
             else:
                 found = [*islice(left, len(form.paragraphs))]
                 is_changed = [t.text for t in found] != [p.text for p in form.paragraphs]
-                whole.append(form.write(found) if is_changed else _keep(paragraph))
+                written = form.write(found) if is_changed else _keep(paragraph)
+                is_finished = all(each.is_finished for each in found)
+                whole.append(replace(written, is_finished=is_finished))
         return self._document.write(whole)
 
 

@@ -1,4 +1,8 @@
-"""Subtitles (.srt, .vtt): sentences that run across cues are translated whole and divided among them again."""
+"""Subtitles: sentences that run across cues are translated whole and divided among them again.
+
+The formats are SubRip (.srt), WebVTT (.vtt), SubStation Alpha (.ass, .ssa) and MicroDVD (.sub). They differ in what stands
+before the text of a cue, and in `CueGrammar`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,12 +10,20 @@ from dataclasses import dataclass
 
 from headway.errors import HeadwayError
 from headway.ext.documents.blocks import Block, Markup
-from headway.ext.documents.cue_text import TAG, make_cue, write_cue
+from headway.ext.documents.cue_text import TAG, CueGrammar, make_cue, write_cue
 from headway.ext.documents.dividing import divide
+from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
+from headway.ext.documents.text_file import Edit, check_count, read_text_file
 from headway.text import is_translatable
 
+_GRAMMARS = {
+    ".srt": CueGrammar(),
+    ".vtt": CueGrammar(has_references=True),
+    ".ass": CueGrammar(r"\{[^{}\r\n]*\}", r"\\[Nn]", r"\N"),
+    ".sub": CueGrammar(r"\{[^{}\r\n]*\}|(?:(?<=\|)|(?<=\}))/", r"\|", "|"),
+}
+_GRAMMARS[".ssa"] = _GRAMMARS[".ass"]
 _TIME = r"(-?)(?:(\d+):)?(\d+):(\d+)[.,](\d+)"  # programs that move all times write negative ones
 _TIMING = re.compile(rf"(?:^|(?<=\r))[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}[^\r\n]*", re.MULTILINE)
 # What is meant as a time line, with another arrow or other times. Of speech, a line may have times with a dash between
@@ -22,23 +34,39 @@ _MISTYPED = re.compile(
     rf"[ \t]*({_CLOCK}(?:[-‐-―−=~>→ \t]|&gt;)*{_CLOCK}|-?\d[\d., \t]*:[-\d:;., \t]*?{_ARROW}[-\d:;., \t]*"
     rf"|[^\s:]*+:\S*+[ \t]++{_ARROW}[ \t]*{_CLOCK})"
 )
+# SubStation Alpha: the fields of a line, of which the last one is the text. A text with \p draws lines.
+_FIELDS = re.compile(r"^Format:(.*(?:^|,)[ \t]*Text[ \t]*\r?)$", re.MULTILINE)
+_DIALOGUE = r"^Dialogue:[ \t]*(?:[^,\r\n]*,){{{0}}}[ \t]*{time}[ \t]*,[ \t]*{time}[ \t]*,(?:[^,\r\n]*,){{{1}}}([^\r\n]*)"
+_DRAWING = re.compile(r"\{[^{}]*\\p[1-9]")
+_FRAMES = re.compile(r"^\{(\d+)\}\{(\d*)\}([^\r\n]*)", re.MULTILINE)
+_FRAMES_PER_SECOND = 25  # of most videos
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[♪)\]]\s*\Z")
 _SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
 _TAGGED_SPEAKER = re.compile(rf"(?:{TAG})*{_SPEAKER}")
 _DASH = re.compile(rf"{_TAGGED_SPEAKER.pattern}[ \t]*(?=\S)")
-_CLOSING = re.compile(
-    r"[^<>]*?((?:</[^<>\r\n]*>)+)\Z"
-)  # tags whose opening ones stand before the text
+# Tags whose opening ones stand before the text.
+_CLOSING = re.compile(r"[^<>]*?((?:</[^<>\r\n]*>)+)\Z")
 # At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
-    r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n]|\Z)"
+    r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n|\\]|\Z)"
 )
 _TAGGED_ASIDE = re.compile(rf"(?:{TAG})*{_ASIDE.pattern}")
 _REST = re.compile(r"\S")
 _TAIL = 300  # characters in which the end of a sentence is looked for
 _LONGEST_PAUSE = 3.0  # seconds between two cues of a sentence
 _MOST_CUES = 6  # of a sentence
+_MOST_LINES = 2  # of a cue that had one
+
+
+@dataclass(frozen=True)
+class _Time:
+    """When a cue is shown, and where its text stands in the file."""
+
+    begins: float
+    ends: float
+    start: int
+    end: int
 
 
 @dataclass(frozen=True)
@@ -46,86 +74,135 @@ class _Cue:
     """A passage of a cue: a whole cue, or what one of two speakers says in it.
 
     Attributes:
-        start: Where it starts in the file.
+        time: When the cue is shown.
+        start: Where the passage starts in the file.
         block: Its text.
-        begins: The time at which the cue appears, in seconds.
-        ends: The time at which it disappears, in seconds.
         is_aside: Whether it is the name of a speaker or a note in brackets, which is no part of a sentence.
         can_continue: Whether it can go on with the sentence of the cue before it.
+        most_lines: What it may have if it had fewer.
     """
 
+    time: _Time
     start: int
     block: Block
-    begins: float
-    ends: float
     is_aside: bool
     can_continue: bool
+    most_lines: int
 
 
-class SubtitleDocument:
-    """A file of subtitles.
+@dataclass(frozen=True)
+class _Sentence:
+    """The cues of a sentence; see `headway.ext.documents.edited_file.Entry`."""
+
+    cues: list[_Cue]
+    place: str
+    grammar: CueGrammar
+    line_end: str
+
+    @property
+    def start(self) -> int:
+        """Where its first cue starts."""
+        return self.cues[0].start
+
+    @property
+    def paragraphs(self) -> list[Paragraph[Markup]]:
+        """The whole sentence."""
+        first, *others = (cue.block for cue in self.cues)
+        first.place = self.place
+        text = " ".join(block.text for block in (first, *others))
+        return [Paragraph(text, place=self.place) if others else first]
+
+    def edit(self, translations: Sequence[Translated]) -> Iterator[Edit]:
+        """Yield the edits that divide the translation among the cues."""
+        [translated] = translations
+        texts = [cue.block.text for cue in self.cues]
+        divided = divide(texts, translated) if len(texts) > 1 else [translated]
+        for cue, part in zip(self.cues, divided, strict=True):
+            end = cue.start + len(cue.block.source)
+            yield Edit(cue.start, end, write_cue(cue.block, part, self.grammar, self.line_end, cue.most_lines))  # fmt: skip
+
+
+def read_subtitles(data: bytes, options: DocumentOptions, suffix: str) -> EditedFile:
+    """Read a file of subtitles.
 
     Args:
         data: The content of the file.
         options: What is known about the translation.
-        is_vtt: Whether the text may have character references (WebVTT).
+        suffix: Names the format.
 
     Raises:
         HeadwayError: If the file has no cue, or a line is meant as a time line and is none.
     """
-
-    def __init__(self, data: bytes, options: DocumentOptions, *, is_vtt: bool) -> None:
-        self._file, self._is_vtt = read_text_file(data, options.source), is_vtt
-        if is_vtt and not self._file.text.startswith("WEBVTT"):
-            raise HeadwayError("does not begin with WEBVTT")
-        found = _LINE_END.search(self._file.text)
-        self._line_end = found[0] if found else "\n"
-        cues = _read_cues(self._file.text, is_vtt)
-        if not cues and not is_vtt:
-            raise HeadwayError("has no subtitle with a time such as 00:00:01,000 --> 00:00:02,000")
-        self._sentences = _join_sentences(cues)
-
-    @property
-    def paragraphs(self) -> Sequence[Paragraph[Markup]]:
-        """The sentences, each of one cue or several."""
-        return [
-            cues[0].block if len(cues) == 1 else Paragraph(" ".join(c.block.text for c in cues))
-            for cues in self._sentences
-        ]
-
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the file with the text of its cues replaced."""
-        edits = []
-        for cues, translated in zip(self._sentences, translations, strict=True):
-            texts = [cue.block.text for cue in cues]
-            divided = divide(texts, translated) if len(cues) > 1 else [translated]
-            for cue, part in zip(cues, divided, strict=True):
-                source = cue.block.source
-                written = write_cue(cue.block, part, self._is_vtt, self._line_end)
-                edits.append(Edit(cue.start, cue.start + len(source), written))
-        return self._file.encode(apply_edits(self._file.text, edits))
+    file, grammar = read_text_file(data, options.source), _GRAMMARS[suffix]
+    text = file.text
+    check_count(len(re.findall(r"[\r\n<{\])|]|:[ \t]|\\[Nn]", text)), "lines, tags and notes")
+    if suffix == ".vtt" and not text.startswith("WEBVTT"):
+        raise HeadwayError("does not begin with WEBVTT")
+    if suffix in (".ass", ".ssa"):
+        times, example = [*_read_dialogue(text)], "Dialogue: 0,0:00:01.00,0:00:02.00,"
+    elif suffix == ".sub":
+        frames = _FRAMES.finditer(text)
+        times = [_Time(int(each[1]) / _FRAMES_PER_SECOND, int(each[2] or each[1]) / _FRAMES_PER_SECOND, *each.span(3)) for each in frames]  # fmt: skip
+        example = "{25}{50}"
+    else:
+        times, example = [*_read_times(text, suffix == ".vtt")], "00:00:01,000 --> 00:00:02,000"
+    if not times and suffix != ".vtt":
+        raise HeadwayError(f"has no subtitle with a time such as {example}")
+    found = _LINE_END.search(text)
+    line_end = found[0] if found else "\n"
+    numbers = {time: number for number, time in enumerate(times, 1)}
+    sentences = _join_sentences([cue for time in times for cue in _read_cue(text, time, grammar)])
+    entries = [
+        _Sentence(cues, _name(numbers[cues[0].time], cues[0].time), grammar, line_end)
+        for cues in sentences
+    ]
+    return EditedFile(file, entries)
 
 
-def _read_cues(text: str, is_vtt: bool) -> list[_Cue]:
-    """Return the passages of all cues that have letters or digits."""
-    check_count(len(re.findall(r"[\r\n<{\])]|:[ \t]", text)), "lines, tags and notes")
+def _name(number: int, time: _Time) -> str:
+    """Return how a person finds a cue: by its number and by its time."""
+    minutes, seconds = divmod(int(max(0.0, time.begins)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"cue {number} ({hours:02}:{minutes:02}:{seconds:02})"
+
+
+def _read_times(text: str, is_vtt: bool) -> Iterator[_Time]:
+    """Yield the cues of SubRip and of WebVTT."""
     _check_time_lines(text, is_vtt)
     timings = list(_TIMING.finditer(text))
-    cues = []
     for number, timing in enumerate(timings):
         following = timings[number + 1].start() if number + 1 < len(timings) else len(text)
         body = _find_body(text, timing.end(), following, is_vtt)
-        begins, ends = _seconds(timing.groups()[:5]), _seconds(timing.groups()[5:])
-        for start, end in _split_speakers(text, *body):
-            dash = _DASH.match(text, start, end)  # of a speaker: it stays
-            for at, last, is_aside in _split_asides(text, dash.end() if dash else start, end):
-                if closing := _CLOSING.match(text, at, last):
-                    last = closing.start(1)
-                block = make_cue(text[at:last], is_vtt)
-                if is_translatable(block.text):
-                    can_continue = at == body[0] and not is_aside
-                    cues.append(_Cue(at, block, begins, ends, is_aside, can_continue))
-    return cues
+        yield _Time(_seconds(timing.groups()[:5]), _seconds(timing.groups()[5:]), *body)
+
+
+def _read_dialogue(text: str) -> Iterator[_Time]:
+    """Yield the cues of SubStation Alpha."""
+    declared = _FIELDS.search(text)
+    names = declared[1].replace(" ", "").strip().split(",") if declared else []
+    first = names.index("Start") if "Start" in names else 1
+    rest = len(names) - first - 3 if names[first + 1 : first + 2] == ["End"] else 6
+    pattern = re.compile(_DIALOGUE.format(first, max(0, rest), time=_TIME), re.MULTILINE)
+    for found in pattern.finditer(text):
+        if not _DRAWING.search(found[11]):
+            yield _Time(_seconds(found.groups()[:5]), _seconds(found.groups()[5:10]), *found.span(11))  # fmt: skip
+
+
+def _read_cue(text: str, time: _Time, grammar: CueGrammar) -> Iterator[_Cue]:
+    """Yield the passages of a cue that have letters or digits."""
+    lines = len(grammar.list_lines(text[time.start : time.end]))
+    for start, end in _split_speakers(text, time.start, time.end, grammar):
+        dash = _DASH.match(text, start, end)  # of a speaker: it stays
+        for at, last, aside in _split_asides(text, dash.end() if dash else start, end):
+            if closing := _CLOSING.match(text, at, last):
+                last = closing.start(1)
+            others = lines - len(grammar.list_lines(text[at:last]))
+            block = make_cue(text[at:last], grammar)
+            block.is_name = aside == "name"
+            if is_translatable(block.text):
+                can_continue = at == time.start and not aside
+                most = 0 if aside else _MOST_LINES - others
+                yield _Cue(time, at, block, bool(aside), can_continue, most)
 
 
 def _check_time_lines(text: str, is_vtt: bool) -> None:
@@ -155,25 +232,30 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
     return start, start + len(body.rstrip())
 
 
-def _split_speakers(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _split_speakers(text: str, start: int, end: int, grammar: CueGrammar) -> list[tuple[int, int]]:
     """Return where the passages of a cue are: a line begins one with a name, or if all lines begin with a dash."""
-    starts = [start + found.end() for found in re.finditer(r"(?:\A|\n)[ \t]*", text[start:end])]
+    breaks = [*re.finditer(rf"\n[ \t]*|(?:{grammar.line_break})[ \t]*", text[start:end])]
+    first = re.match(r"[ \t]*", text[start:end])
+    assert first is not None  # it also matches nothing
+    starts = [start + each.end() for each in (first, *breaks)]
+    ends = [*(start + each.start() for each in breaks), end]
     if not all(_TAGGED_SPEAKER.match(text, at, end) for at in starts):
-        starts = [at for at in starts if at == starts[0] or _ASIDE.match(text, at, end)]
-    ends = [*(text.rindex("\n", start, at) for at in starts[1:]), end]
+        begun = [n for n, at in enumerate(starts) if n == 0 or _ASIDE.match(text, at, end)]
+        ends = [*(ends[n - 1] for n in begun[1:]), end]
+        starts = [starts[n] for n in begun]
     return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
 
 
-def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     """Yield where the name of a speaker and notes in brackets are at the start of a passage, and then the rest of it.
 
-    Each comes with whether it is a name or a note; a colon and brackets are no part of them.
+    Each comes with what it is, "name" or a note, and the rest with ""; a colon and brackets are no part of them.
     """
     while aside := _TAGGED_ASIDE.match(text, start, end):
-        yield *aside.span(aside.lastgroup or 0), True
+        yield *aside.span(aside.lastgroup or 0), aside.lastgroup or "name"
         rest = _REST.search(text, aside.end(), end)
         start = rest.start() if rest else end
-    yield start, end, False
+    yield start, end, ""
 
 
 def _seconds(groups: Sequence[str | None]) -> float:
@@ -200,8 +282,8 @@ def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
         cue.can_continue
         and not last.is_aside
         and len(sentence) < _MOST_CUES
-        and cue.begins - last.begins >= 0
-        and cue.begins - last.ends <= _LONGEST_PAUSE
+        and cue.time.begins - last.time.begins >= 0
+        and cue.time.begins - last.time.ends <= _LONGEST_PAUSE
         and not _END.search(last.block.text[-_TAIL:])
         and not cue.block.text.startswith(("[", "(", "♪"))
         and (text[:1].islower() or last.block.text.rstrip().endswith((",", "-", "–", "—")))

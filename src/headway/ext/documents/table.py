@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from headway.errors import HeadwayError, suggest
-from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import Edit, apply_edits, check_count, read_text_file
+from headway.ext.documents.edited_file import EditedFile, TextEntry
+from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.documents.text_file import check_count, read_text_file
 from headway.text import is_translatable
 
 _HINT = re.compile(r"sep=([^\r\n])(?:\r\n|\n|\r)")  # a line by which Excel knows the delimiter
@@ -15,19 +16,35 @@ _SAMPLE = 65_536  # characters in which the first row ends
 _SHOWN = 12  # names of columns in a message
 
 
-class _Cell(NamedTuple):
-    """A cell: its row and column from 0, its place in the file, and its text without quotes."""
+@dataclass(frozen=True, kw_only=True)
+class _Cell(TextEntry):
+    """A cell.
+
+    Attributes:
+        row: From 0.
+        column: From 0.
+        delimiter: What stands between cells.
+        is_quoted: Whether it stands in quotes.
+    """
 
     row: int
     column: int
-    start: int
-    end: int
-    text: str
+    delimiter: str
     is_quoted: bool
 
+    def write(self, text: str) -> str:
+        """Return another text of the cell, in quotes if it needs them."""
+        special = {self.delimiter, "\n", "\r"}
+        # Inside of a bare cell some programs leave quotes bare.
+        if '"' not in self.text or text.startswith('"'):
+            special.add('"')
+        if self.is_quoted or special & set(text):
+            return '"' + text.replace('"', '""') + '"'
+        return text
 
-class TableDocument:
-    """A table.
+
+def read_table(data: bytes, options: DocumentOptions, delimiter: str = "") -> EditedFile:
+    """Read a table.
 
     Args:
         data: The content of the file.
@@ -37,58 +54,43 @@ class TableDocument:
     Raises:
         HeadwayError: If the columns are not named or missing, a quote is not closed, or a text has a bare delimiter.
     """
-
-    def __init__(self, data: bytes, options: DocumentOptions, delimiter: str = "") -> None:
-        self._file = read_text_file(data, options.source)
-        text = self._file.text
-        hint = _HINT.match(text)
-        start = hint.end() if hint else 0
-        self._delimiter = hint[1] if hint else delimiter or _recognize_delimiter(text)
-        check_count(len(re.findall(rf"[\n\r{re.escape(self._delimiter)}]", text)), "cells")
-        cells = list(_read_cells(text, self._delimiter, start))
-        if not cells:
-            raise HeadwayError("is empty")
-        header = [cell.text.strip() for cell in cells if cell.row == 0]
-        columns, first_row = _find_columns(options.columns, header)
-        for cell in cells:
-            if cell.column >= len(header) and cell.text.strip():
-                line = len(text[: cell.start + 1].splitlines())
-                raise HeadwayError(
-                    f"line {line}: has more cells than the first row ({len(header)}): a text with"
-                    f" {self._delimiter!r} needs quotes, and no title or note may stand outside of the columns"
-                )
-        self._cells = [
+    file = read_text_file(data, options.source)
+    text = file.text
+    hint = _HINT.match(text)
+    delimiter = hint[1] if hint else delimiter or _recognize_delimiter(text)
+    check_count(len(re.findall(rf"[\n\r{re.escape(delimiter)}]", text)), "cells")
+    cells = list(_read_cells(text, delimiter, hint.end() if hint else 0))
+    if not cells:
+        raise HeadwayError("is empty")
+    header = [cell.text.strip() for cell in cells if cell.row == 0]
+    columns, first_row = _find_columns(options.columns, header)
+    for cell in cells:
+        if cell.column >= len(header) and cell.text.strip():
+            line = len(text[: cell.start + 1].splitlines())
+            raise HeadwayError(
+                f"line {line}: has more cells than the first row ({len(header)}): a text with"
+                f" {delimiter!r} needs quotes, and no title or note may stand outside of the columns"
+            )
+    return EditedFile(
+        file,
+        [
             cell
             for cell in cells
             if cell.column in columns
             and cell.row >= first_row
             and is_translatable(cell.text)
             and not _FORMULA.match(cell.text)
-        ]
+        ],
+    )
 
-    @property
-    def paragraphs(self) -> Sequence[Paragraph[None]]:
-        """The cells of the columns, row by row."""
-        return [Paragraph(cell.text) for cell in self._cells]
 
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the table with the cells replaced."""
-        edits = [
-            Edit(cell.start, cell.end, self._quote(translated.text, cell))
-            for cell, translated in zip(self._cells, translations, strict=True)
-            if translated.text != cell.text
-        ]
-        return self._file.encode(apply_edits(self._file.text, edits))
-
-    def _quote(self, text: str, cell: _Cell) -> str:
-        special = {self._delimiter, "\n", "\r"}
-        if '"' not in cell.text or text.startswith(
-            '"'
-        ):  # inside of a bare cell some programs leave quotes bare
-            special.add('"')
-        if cell.is_quoted or special & set(text):
-            return '"' + text.replace('"', '""') + '"'
-        return text
+def _name_cell(row: int, column: int) -> str:
+    """Return the name that spreadsheet programs have for a cell, such as B3."""
+    letters, column = "", column + 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return f"cell {letters}{row + 1}"
 
 
 def _recognize_delimiter(text: str) -> str:
@@ -136,9 +138,13 @@ def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
     quoted = re.compile(rf'"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
     bare = re.compile(rf"[^\r\n{mark}]*+")
     at, row, column = start, 0, 0
+
+    def make(end: int, content: str, *, is_quoted: bool = False) -> _Cell:
+        return _Cell(at, end, content, _name_cell(row, column), row=row, column=column, delimiter=delimiter, is_quoted=is_quoted)  # fmt: skip
+
     while at < len(text):
         if found := quoted.match(text, at):
-            yield _Cell(row, column, at, found.end(), found[1].replace('""', '"'), True)
+            yield make(found.end(), found[1].replace('""', '"'), is_quoted=True)
         else:
             found = bare.match(text, at)
             assert found is not None  # it also matches nothing
@@ -148,12 +154,12 @@ def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
                 raise HeadwayError(
                     f'row {row + 1}: a quote is not closed, or followed by text; a quote in quotes is written ""'
                 )
-            yield _Cell(row, column, at, found.end(), found[0], False)
+            yield make(found.end(), found[0])
         at = found.end()
         if text.startswith(delimiter, at):
             at, column = at + 1, column + 1
             if at == len(text):
-                yield _Cell(row, column, at, at, "", False)
+                yield make(at, "")
         else:
             at += 2 if text.startswith("\r\n", at) else 1
             row, column = row + 1, 0

@@ -3,7 +3,7 @@
 import codecs
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
@@ -32,36 +32,44 @@ class TextFile:
         text: The text, with its line ends, without a byte order mark.
         encoding: The encoding of the file.
         mark: The byte order mark, or nothing.
+        is_xml: Whether a character that the encoding lacks is written as a reference.
+        advice: How a file that names its encoding gets another one; "": it names none.
     """
 
     text: str
     encoding: str
     mark: bytes = b""
+    is_xml: bool = False
+    advice: str = ""
 
     def encode(self, text: str) -> bytes:
         """Return the bytes of another text in the same encoding.
 
         If the encoding lacks a character, the text is written in UTF-8 with a byte order mark.
+
+        Raises:
+            HeadwayError: If the encoding lacks a character, and the file names its encoding.
         """
-        if self.can_encode(text):
+        if self.is_xml:
+            return self.encode_markup(text)
+        try:
             return self.mark + text.encode(self.encoding)
+        except UnicodeEncodeError:
+            if self.advice:
+                raise HeadwayError(
+                    f"{self.encoding} lacks characters of the translation: {self.advice}"
+                ) from None
         mark = self.mark if self.encoding == "utf-8" else codecs.BOM_UTF8
         return mark + text.encode("utf-8", "replace")
-
-    def can_encode(self, text: str) -> bool:
-        """Return whether the encoding has all characters of a text."""
-        try:
-            text.encode(self.encoding)
-        except UnicodeEncodeError:
-            return False
-        return True
 
     def encode_markup(self, text: str) -> bytes:
         """Return the bytes of HTML or XML; characters that the encoding lacks become references."""
         return self.mark + text.encode(self.encoding, "xmlcharrefreplace")
 
 
-def read_text_file(data: bytes, language: str, declared: str = "") -> TextFile:
+def read_text_file(
+    data: bytes, language: str, declared: str = "", *, is_xml: bool = False, advice: str = ""
+) -> TextFile:
     """Return the text of a file.
 
     The encoding is that of the byte order mark, the declared one, UTF-8, or the one that older programs
@@ -71,10 +79,17 @@ def read_text_file(data: bytes, language: str, declared: str = "") -> TextFile:
         data: The content of the file.
         language: Language code of the text; "" if it is not known.
         declared: The encoding that the file names; "" if it names none.
+        is_xml: See `TextFile`.
+        advice: Likewise.
 
     Raises:
         HeadwayError: If the file is too large, is no text, or is UTF-8 in which some bytes are damaged.
     """
+    return replace(_read(data, language, declared), is_xml=is_xml, advice=advice)
+
+
+def _read(data: bytes, language: str, declared: str) -> TextFile:
+    """Return the text of a file; see `read_text_file`."""
     if len(data) > LARGEST:
         raise HeadwayError(f"has {len(data):,} bytes: split it into files below {LARGEST:,}")
     for mark, encoding in _MARKS:

@@ -77,7 +77,7 @@ def keep_document(
     if report is None:
         [address] = files.add(data, name)
         return KeptDocument(address)
-    address, table = files.add(data, name, report.table.encode())
+    address, table = files.add(data, name, report.table)
     return KeptDocument(address, round(report.mean, 4), table)
 
 
@@ -144,7 +144,7 @@ async def translate_document(
     )
     driver = Driver(queue, texts=0, is_file=True)
     found: list[Translated] = []
-    report = QualityReport(is_direct=len(route) == 1) if quality else None
+    report = QualityReport(route) if quality else None
     for chunk in _chunks(document.paragraphs):
         texts = await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
         if report is not None:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.ext.documents import (
-    REPORT_HEAD,
     Paragraph,
+    RatedText,
     TextTranslation,
     mean_quality,
-    report_row,
-    report_sentences,
+    rate_sentences,
+    write_table,
 )
 from headway.ext.quality import FILE
 from headway.ext.server.messages import RatedSentence
@@ -48,13 +48,12 @@ class QualityReport:
     """How good the translation of a file is; it grows with the file's paragraphs.
 
     Args:
-        is_direct: Whether one model translates them. Otherwise the sentences are those of the last model, so that
-            the table has whole paragraphs.
+        route: The models. With several, the sentences are those of the last one, so that the table has whole paragraphs.
     """
 
-    def __init__(self, *, is_direct: bool) -> None:
-        self._is_direct = is_direct
-        self._rows = [REPORT_HEAD]
+    def __init__(self, route: Sequence[Translator]) -> None:
+        self._is_direct, self._glossary = len(route) == 1, route[-1].glossary if route else None
+        self._rows: list[RatedText] = []
         # The length of each paragraph's sentences, and their quality.
         self._parts: list[tuple[int, float]] = []
 
@@ -64,8 +63,12 @@ class QualityReport:
             if text.sentences:
                 length = sum(len(sentence.source) for sentence in text.sentences)
                 self._parts.append((length, text.quality))
-                row = report_row(text.quality, "", paragraph.text, text.text)
-                self._rows.append(report_sentences(text) if self._is_direct else row)
+                place = paragraph.place
+                if self._is_direct:
+                    self._rows += rate_sentences(text, place, self._glossary)
+                else:
+                    row = RatedText(text.quality, place, "", "", paragraph.text, text.text)
+                    self._rows.append(row)
 
     @property
     def mean(self) -> float:
@@ -73,9 +76,9 @@ class QualityReport:
         return mean_quality(self._parts)
 
     @property
-    def table(self) -> str:
+    def table(self) -> bytes:
         """A row for each sentence, as `headway.translate_file` writes it."""
-        return "".join(self._rows)
+        return write_table(self._rows)
 
 
 def list_sentences(text: TextTranslation) -> list[RatedSentence]:

@@ -5,36 +5,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from headway.ext.documents.blocks import Block, Part, make_block
+from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.html.parsing import read_parts as read_html
 from headway.ext.documents.markdown.anchors import HeadingNames
+from headway.ext.documents.markdown.front_matter import FRONT_MATTER, find_titles
 from headway.ext.documents.markdown.inline import read_parts
 from headway.ext.documents.markdown.kept_elements import leave_out_elements
 from headway.ext.documents.markdown.parser import make_parser
 from headway.ext.documents.markdown.text_block import TextBlock
-from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
-from headway.ext.documents.text_file import apply_edits, check_count, read_text_file
+from headway.ext.documents.paragraph import DocumentOptions, Translated
+from headway.ext.documents.text_file import Edit, check_count, read_text_file
 from headway.text import Span
 
 LARGEST = 1_000_000  # characters
 MOST_MARKS = 50_000  # the parser takes a second for as many
 _MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
-# YAML, TOML or JSON. A line --- with an empty one behind it is a rule, unless a key of YAML follows.
-_FRONT_MATTER = re.compile(
-    r"""
-    \A (?: ---[ \t]*\r?\n (?=[ \t]*\S|\s*[\w-]+:) .*? ^(?:---|\.\.\.)
-      | \+\+\+[ \t]*\r?\n .*? ^\+\+\+
-      | \{[ \t]*\r?\n \s*"[^"\n]*"[ \t]*: .*? ^\}
-    ) [ \t]*(?:\r?\n|\Z)
-    """,
-    re.DOTALL | re.MULTILINE | re.VERBOSE,
-)
-_FOOTNOTE = "\ue000\ue001"  # is parsed instead of the beginning of one
 _OWN_NAME = re.compile(r"\{[^{}\n#]*#[^{}\n]*\}\s*\Z")  # of a heading: {#name .class}
 _LABEL_END = re.compile(r"(?<!\\)\]:")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
-class MarkdownDocument:
+class MarkdownDocument(EditedFile):
     """A Markdown file.
 
     Args:
@@ -46,49 +37,45 @@ class MarkdownDocument:
     """
 
     def __init__(self, data: bytes, options: DocumentOptions) -> None:
-        self._file = read_text_file(data, options.source)
-        check_count(len(self._file.text), "characters", LARGEST)
-        check_count(len(_MARKS.findall(self._file.text)), "lines and marks", MOST_MARKS)
-        self._blocks = _read_blocks(self._file.text, options.source)
+        file = read_text_file(data, options.source)
+        check_count(len(file.text), "characters", LARGEST)
+        check_count(len(_MARKS.findall(file.text)), "lines and marks", MOST_MARKS)
+        front = FRONT_MATTER.match(file.text)
+        skipped = front.end() if front else 0
+        self._blocks = _read_blocks(file.text, skipped, options.source)
+        super().__init__(file, [*find_titles(file.text, skipped), *self._blocks])
 
-    @property
-    def paragraphs(self) -> Sequence[Paragraph[None] | Block]:
-        """The blocks of text and the attributes of HTML tags, in the order of the file."""
-        return [each for block in self._blocks for each in block.paragraphs]
-
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the file with its text replaced."""
-        found = iter(translations)
-        edits = [block.replace(found) for block in self._blocks]
+    def _list_edits(self, translations: Sequence[Translated]) -> list[Edit]:
+        """Return what changes in the file; links to its headings follow them."""
+        edits = {edit.start: edit for edit in super()._list_edits(translations)}
+        text = self._file.text
+        changed = ((block, edits[block.start]) for block in self._blocks if block.names_itself)
         names = HeadingNames(
             (
-                block.read(self._file.text[edit.start : edit.end]).text,
+                block.read(text[edit.start : edit.end]).text,
                 block.read(edit.replacement).text,
             )
-            for block, edit in zip(self._blocks, edits, strict=True)
-            if block.names_itself
+            for block, edit in changed
         )
-        edits = [edit._replace(replacement=names.follow(edit.replacement)) for edit in edits]
-        return self._file.encode(apply_edits(self._file.text, edits))
+        return [
+            edit._replace(replacement=names.follow(edit.replacement)) for edit in edits.values()
+        ]
 
 
-def _read_blocks(text: str, language: str) -> list[TextBlock]:
-    front = _FRONT_MATTER.match(text)
-    skipped = front.end() if front else 0
+def _read_blocks(text: str, skipped: int, language: str) -> list[TextBlock]:
     lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
-    parsed = _hide_footnotes(text)
-    parser, links = make_parser(), dict[str, Any]()  # the definitions of links
+    parser, links = make_parser(), dict[str, Any]()  # the definitions of links and notes
 
     def read(written: str) -> Block:
         written = written.replace("\r\n", "\n")
-        [token] = parser.parseInline(_hide_footnotes(written), links)
+        [token] = parser.parseInline(written, links)
         return make_block(
             read_parts(token.children or [], range(len(written) + 1), written, language)
         )
 
     blocks: list[TextBlock] = []
     is_cell, is_heading, at = False, False, 0
-    for token in leave_out_elements(parser.parse(parsed[skipped:], links), language):
+    for token in leave_out_elements(parser.parse(text[skipped:], links), language):
         if token.map and token.type == "definition":
             start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
             if found := _LABEL_END.search(text, start, end):
@@ -96,9 +83,11 @@ def _read_blocks(text: str, language: str) -> list[TextBlock]:
                 blocks.append(TextBlock("text", found.start(), [part], language, read))
         if token.map and token.content and token.type in ("html_block", "inline"):
             content = token.content.removesuffix("\n")
-            places = _find_places(parsed, lines[slice(*token.map)], content, at if is_cell else -1)
+            first, last = token.map  # of the term before a definition, they are the same
+            own = lines[first : max(last, first + 1)]
+            places = _find_places(text, own, content, at if is_cell else -1)
             if places and token.type == "html_block":
-                html = _keep_first_line([*read_html(content.replace(_FOOTNOTE, "[^"), language)])
+                html = _keep_first_line([*read_html(content, language)])
                 parts = [*_locate(html, places, text)]
                 blocks.append(TextBlock("html", places[0], parts, language, read))
             elif places:
@@ -110,11 +99,6 @@ def _read_blocks(text: str, language: str) -> list[TextBlock]:
         is_cell = token.type in ("td_open", "th_open")
         is_heading = token.type == "heading_open"
     return blocks
-
-
-def _hide_footnotes(text: str) -> str:
-    """Return a text without footnotes: CommonMark takes ``[^1]: note`` for the address of a link."""
-    return re.sub(r"(?<!\\)\[\^", _FOOTNOTE, text)
 
 
 def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:

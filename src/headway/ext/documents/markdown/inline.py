@@ -11,15 +11,13 @@ from headway.ext.documents.html.templates import make_template
 from headway.ext.documents.markdown.images import OPENING
 from headway.ext.documents.markdown.kept_elements import keep_elements
 
-# Bare addresses, names of pages and people, keys and symbols are kept as text; footnotes, citations (a key, and perhaps a
-# page), marks of words and check boxes are marks.
+# Bare addresses, names of pages and people, keys and symbols are kept as text; citations (a key, and perhaps a page), marks
+# of words and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w)|(?<![\w@/.-])@[^\W\d](?:[\w:/.-]*\w)?)"
     r"|(?P<start>\A\[[ xX]\]\s)"
-    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s++(?:[a-z]{1,6}\.\s*+)?[§¶]*+\s*+\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s++(?:[a-z]{1,6}\.\s*+)?[§¶]*+\s*+\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
-# A definition, or that of a footnote, which begins a text of its own at the beginning of a line.
-_DEFINITION = re.compile(r": |\[\^[^\]\s]{1,100}\]:")
 # Of a paragraph, for links of Obsidian, at its end; Ctrl+C may be written as ^C.
 _NAME = re.compile(r"(?<!\S)\^(?![A-Z]\Z)[\w-]+\Z")
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*+)[^>]*?(/?)>\Z", re.DOTALL)
@@ -36,20 +34,17 @@ def read_parts(
         source: The text of the file.
         language: Its language code; elements in other languages are kept. "": it is not known.
     """
-    mark = _DEFINITION.match(source, places[0], places[-1])
     name = _NAME.search(source, places[0], places[-1])
     named = places[: len(places) - len(name[0])] if name else places
-    parts = [*_make_parts(tokens, named, source, len(mark[0]) if mark else 0)]
+    parts = [*_make_parts(tokens, named, source)]
     if name:
         parts.append(Part("point", name[0]))
-    return [*([Part("break", mark[0])] if mark else []), *keep_elements(parts, language)]
+    return keep_elements(parts, language)
 
 
-def _make_parts(
-    tokens: Sequence[Token], places: Sequence[int], source: str, at: int = 0
-) -> Iterator[Part]:
-    """Yield the parts of a paragraph, or of the label of an image, from a character on."""
-    is_autolink = False
+def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> Iterator[Part]:
+    """Yield the parts of a paragraph, or of the label of an image."""
+    is_autolink, at = False, 0
     for token in tokens:
         if "span" not in token.meta:
             continue
@@ -71,8 +66,6 @@ def _make_parts(
             end = end if is_autolink else start + 1
         elif token.type == "link_close":
             start = token.meta["label"][1]
-        if token.type.endswith("break") and (mark := _DEFINITION.match(source, places[end])):
-            end += len(mark[0])
         yield from _make_text(source[places[at] : places[start]])
         at = end
         yield from _make_part(token, source[places[start] : places[end]], places, source)
@@ -102,8 +95,7 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
     """Yield the parts of a token."""
     kind = token.type
     if kind in ("softbreak", "hardbreak"):
-        is_space = kind == "softbreak" and not raw.endswith((":", ": "))
-        yield Part("text", raw, " ") if is_space else Part("break", raw)
+        yield Part("text", raw, " ") if kind == "softbreak" else Part("break", raw)
     elif kind == "text_special":
         yield Part("text", raw, token.content)
     elif kind == "code_inline":

@@ -16,8 +16,12 @@ try:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
+    from mdit_py_plugins.deflist import deflist_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
 except ImportError:
-    raise HeadwayError('Markdown needs markdown-it-py: pip install "headway[documents]"') from None
+    raise HeadwayError(
+        'Markdown needs markdown-it-py and mdit-py-plugins: pip install "headway[documents]"'
+    ) from None
 
 from headway.ext.documents.markdown.directives import push_text, read_directive, read_kept_lines
 from headway.ext.documents.markdown.formulas import read_formula, read_formula_block, read_template
@@ -49,6 +53,8 @@ def make_parser() -> MarkdownIt:
         MarkdownIt("commonmark", {"inline_definitions": True})
         .enable(["table", "strikethrough"])
         .disable("text_join")
+        .use(footnote_plugin, inline=False, move_to_end=False, always_match_refs=True)
+        .use(deflist_plugin)
     )
     ended = ["paragraph", "reference", "blockquote", "list"]
     for read in (read_directive, read_kept_lines, _read_marker, read_formula_block):

@@ -47,16 +47,17 @@ class TextBlock:
         blocks = [node for node in nodes if isinstance(node, Block)]
         return [*texts, *find_alternatives(self.parts), *blocks]
 
-    def replace(self, translations: Iterator[Translated]) -> Edit:
-        """Return the passage with the next translations."""
+    def edit(self, translations: Sequence[Translated]) -> Iterator[Edit]:
+        """Yield the passage with its translations."""
+        left = iter(translations)
 
         def write(block: Block) -> str:
-            return self._write_block(block, next(translations))
+            return self._write_block(block, next(left))
 
-        parts = [self._translate_markup(part, translations) for part in self.parts]
+        parts = [self._translate_markup(part, left) for part in self.parts]
         nodes = make_nodes(join_images(parts, write))
         end = self.start + sum(len(part.source) for part in self.parts)
-        return Edit(self.start, end, join_nodes(nodes, write))
+        yield Edit(self.start, end, join_nodes(nodes, write))
 
     def _find_texts(self, part: Part) -> list[Block]:
         """Return the texts in markup."""
