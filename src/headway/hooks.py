@@ -75,6 +75,8 @@ class Extension(NamedTuple):
             ``takes(name: str) -> bool``, whether it translates a file of this name; ``check(args) -> None``, which checks
             the command line for such a file; ``check_lines(args) -> None``, which checks it for a file of lines; and
             ``translate(args) -> None``.
+        documents: Suffix, such as ``".xyz"`` -> ``"module:function"``, ``(data: bytes, options: DocumentOptions) ->
+            Document`` of `headway.ext.documents`: it reads a file whose text can be replaced.
         models: Name -> a module that provides models which are no directories of Headway's own, with
             ``is_foreign(path: Path) -> bool``, whether a file or directory is a model of another program;
             ``fetch(word: str, notify: Callable[[str], None]) -> Path``, which returns a directory of a Headway model for
@@ -123,6 +125,7 @@ class Extension(NamedTuple):
     corpora: Mapping[str, str] = {}
     readers: Mapping[str, str] = {}
     inputs: Mapping[str, str] = {}
+    documents: Mapping[str, str] = {}
     models: Mapping[str, str] = {}
     kinds: Mapping[str, str] = {}
     mixers: Mapping[str, str] = {}
@@ -149,6 +152,7 @@ class Form(NamedTuple):
 
 NAME = Form(r"\w+", "a name", str)
 WORDS = Form(r"[a-z-]+", "a value of the setting, such as 'classifier'", str)
+SUFFIX = Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str)
 DEVICE = Form("[a-z]+", "the type of a device, such as 'cpu'", str)
 FORMS = {
     "verbs": Form("[a-z][a-z-]*", "a word in small letters, such as 'plot'", Verb),
@@ -159,8 +163,9 @@ FORMS = {
     "names": Form(r"[A-Za-z]\w*", "a name of Python", str),
     "stages": NAME,
     "corpora": NAME,
-    "readers": Form(r"\.[a-z0-9]+", "a suffix in small letters, such as '.xyz'", str),
+    "readers": SUFFIX,
     "inputs": NAME,
+    "documents": SUFFIX,
     "models": NAME,
     "kinds": WORDS,
     "mixers": WORDS,

@@ -52,19 +52,19 @@ class _Sentence(NamedTuple):
         text: A number is written as ``{n, number}``.
         number: What `#` means here.
         selector: Of a case that only the translation has; "": the message has it.
-        count: Such a case has its own number in the place of this count.
+        numbered: Such a case has its own number in the place of the count.
     """
 
     text: str
     number: str
     selector: str = ""
-    count: NumberedText | None = None
+    numbered: NumberedText | None = None
 
     def write(self, translation: str, is_doubled: bool) -> str:
         """Return a translation as a message has it; ``is_doubled``: apostrophes are written twice."""
-        if self.count is not None:
-            restored = self.count.restore(translation)
-            inner = self._replace(selector="", count=None)
+        if self.numbered is not None:
+            restored = self.numbered.restore(translation)
+            inner = self._replace(selector="", numbered=None)
             return (
                 ""
                 if restored is None
@@ -129,7 +129,7 @@ class IcuMessage:
     def sentences(self) -> list[str]:
         """The sentences, in the order of the cases; a number is written as ``{n, number}``."""
         return [
-            each.count.filled if each.count else each.text
+            each.numbered.filled if each.numbered else each.text
             for each in self._pieces
             if isinstance(each, _Sentence)
         ]
@@ -242,8 +242,8 @@ def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> list[st
                 and part.number in whole.text
             ):
                 for other in (each for each in categories if each in missing):
-                    count = NumberedText(whole.text, part.number, categories[other])
-                    pieces.append(whole._replace(selector=other, count=count))
+                    numbered = NumberedText(whole.text, part.number, categories[other])
+                    pieces.append(whole._replace(selector=other, numbered=numbered))
             pieces += [f" {name} {{", *inner, "}"]
         return [*pieces, "}"]
     return [_Sentence("".join(map(str, parts)), number)]

@@ -16,7 +16,9 @@ from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile, TextEntry
 from headway.ext.documents.icu_message import is_message
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.messages import read_messages
+from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.rewriting import RewrittenDocument
 from headway.ext.documents.text_file import Edit, check_count, read_text_file
 from headway.ext.protect import find_protected_text
 from headway.text import NAMES, base_code, is_code, is_translatable
@@ -65,18 +67,19 @@ class _Value(TextEntry):
         return json.dumps(text, ensure_ascii=self.is_ascii)
 
 
-def read_json(data: bytes, options: DocumentOptions, *, is_arb: bool = False) -> EditedFile:
+def read_json(data: bytes, options: DocumentOptions) -> Document:
     """Read a JSON file.
 
     Args:
         data: The content of the file.
         options: What is known about the translation.
-        is_arb: Whether keys with an ``@`` before them describe others, and one of them names the language.
 
     Raises:
         HeadwayError: If the file is no JSON.
     """
     file = read_text_file(data, options.source)
+    # There keys with an @ before them describe others, and one of them names the language.
+    is_arb = options.suffix == ".arb"
     check_count(len(re.findall(r"[\[{,|]", file.text)), "values and plural forms")
     try:
         json.loads(file.text)
@@ -98,7 +101,8 @@ def read_json(data: bytes, options: DocumentOptions, *, is_arb: bool = False) ->
         for value in values
         if value.is_language and not (is_arb and value.key.startswith("@"))
     ]
-    return EditedFile(file, texts, edits)
+    document = RewrittenDocument(EditedFile(file, texts, edits), read_plural_texts)
+    return read_messages(document, options)
 
 
 class PluralTexts(NamedTuple):

@@ -1,32 +1,19 @@
 """Documents by the suffixes of their names."""
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import PurePath
 
 from headway.errors import HeadwayError
-from headway.ext.documents.icu_message import read_message
-from headway.ext.documents.mnemonics import read_mnemonic
+from headway.ext.documents import OFFICE
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.rewriting import RewrittenDocument
 from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
+from headway.extension import collect, load
 from headway.text import plain_suffix
 
-OFFICE = {  # suffixes of office files: documents first, then those with macros, templates and shows
-    ".docx": (".docx", ".docm", ".dotx", ".dotm"),
-    ".pptx": (".pptx", ".pptm", ".potx", ".potm", ".ppsx", ".ppsm"),
-    ".xlsx": (".xlsx", ".xlsm", ".xltx", ".xltm"),
-    ".odt": (".odt", ".ott"),
-    ".odp": (".odp", ".otp"),
-    ".ods": (".ods", ".ots"),
-}
-_KINDS = {suffix: kind for kind, suffixes in OFFICE.items() for suffix in suffixes}
 TABLES = (".csv", ".tsv")
 CATALOGS = (".po", ".pot", ".xlf", ".xliff")
-SUFFIXES = (  # of the files that `open_document` reads
-    *TABLES, *CATALOGS, ".arb", ".ass", ".epub", ".htm", ".html", ".json", ".markdown", ".md", ".srt", ".ssa", ".sub", ".txt",
-    ".vtt", ".xhtml", *_KINDS,
-)  # fmt: skip
 CONVERSIONS = {  # what files of other kinds are converted to, so that they can be translated
     ".docx": ".doc .rtf .pdf .pages .wpd",
     ".html or .docx": ".idml",
@@ -49,10 +36,15 @@ CONVERSIONS = {  # what files of other kinds are converted to, so that they can 
 }
 
 
+def list_suffixes() -> list[str]:
+    """Return the suffixes of the files that `open_document` reads."""
+    return [*collect("documents")]
+
+
 def is_document(name: str) -> bool:
     """Return whether a file of this name is more than lines of text."""
     suffix = PurePath(name).suffix.lower()
-    return suffix in SUFFIXES and suffix != ".txt"
+    return suffix in list_suffixes() and suffix != ".txt"
 
 
 def is_table(name: str) -> bool:
@@ -80,7 +72,7 @@ def check_is_lines(name: str) -> None:
 def describe_unknown(suffix: str) -> str:
     """Return a message for a file of an unknown kind: what to do with it, or which suffixes are known."""
     target = _find_conversion(suffix)
-    advice = f"convert it to {target}" if target else f"use one of {', '.join(SUFFIXES)}"
+    advice = f"convert it to {target}" if target else f"use one of {', '.join(list_suffixes())}"
     return f"is no document that can be translated: {advice}"
 
 
@@ -102,7 +94,8 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
         HeadwayError: If the kind is unknown, the file is damaged, or has too much text; the message names the file.
     """
     try:
-        document = _read(data, PurePath(name).suffix.lower(), options or DocumentOptions())
+        suffix = PurePath(name).suffix.lower()
+        document = _read(data, replace(options or DocumentOptions(), suffix=suffix))
         _check_lengths([len(paragraph.text) for paragraph in document.paragraphs])
         return document
     except HeadwayError as error:
@@ -131,59 +124,17 @@ def count_missing(document: Document) -> int:
     return document.count_missing() if isinstance(document, RewrittenDocument) else 0
 
 
-def _read(data: bytes, suffix: str, options: DocumentOptions) -> Document:
+def _read(data: bytes, options: DocumentOptions) -> Document:
     """Read a document by its format; only the code of this format is imported."""
-    match suffix:
-        case ".htm" | ".html" | ".xhtml":
-            from headway.ext.documents.html.document import HtmlDocument
-
-            return HtmlDocument(data, options)
-        case ".md" | ".markdown":
-            from headway.ext.documents.markdown.document import MarkdownDocument
-
-            return MarkdownDocument(data, options)
-        case ".ass" | ".srt" | ".ssa" | ".sub" | ".vtt":
-            from headway.ext.documents.subtitles import read_subtitles
-
-            return read_subtitles(data, options, suffix)
-        case ".po" | ".pot":
-            from headway.ext.documents.po import read_po
-
-            return _read_labels(read_po(data, options), options)
-        case ".xlf" | ".xliff":
-            from headway.ext.documents.xliff import read_xliff
-
-            return _read_labels(read_xliff(data, options), options)
-        case ".arb" | ".json":
-            from headway.ext.documents.json_text import read_json, read_plural_texts
-
-            texts = read_json(data, options, is_arb=suffix == ".arb")
-            return _read_messages(RewrittenDocument(texts, read_plural_texts), options)
-        case _ if suffix in TABLES:
-            from headway.ext.documents.table import read_table
-
-            table = read_table(data, options, "\t" if suffix == ".tsv" else "")
-            return _read_messages(table, options)
-        case _ if suffix in _KINDS:
-            from headway.ext.documents.office.document import read_office_file
-
-            return read_office_file(data, options, _KINDS[suffix])
-        case ".epub":
-            from headway.ext.documents.office.epub import read_book
-
-            return read_book(data, options)
-        case ".txt":
-            from headway.ext.documents.plain import read_plain
-
-            return read_plain(data, options)
-    raise HeadwayError(describe_unknown(suffix))
+    if (found := collect("documents").get(options.suffix)) is None:
+        raise HeadwayError(describe_unknown(options.suffix))
+    document: Document = load(*found)(data, options)
+    return document
 
 
-def _read_labels(document: Document, options: DocumentOptions) -> Document:
-    """Return a catalog of the texts of a program, in which messages of ICU and mnemonics stand."""
-    return RewrittenDocument(_read_messages(document, options), read_mnemonic)
+def read_office(data: bytes, options: DocumentOptions) -> Document:
+    """Read an office file; those with macros, templates and slide shows are like others of their program."""
+    from headway.ext.documents.office.document import read_office_file
 
-
-def _read_messages(document: Document, options: DocumentOptions) -> RewrittenDocument:
-    """Return a document in which messages of ICU stand."""
-    return RewrittenDocument(document, partial(read_message, language=options.target))
+    kind = next(kind for kind, suffixes in OFFICE.items() if options.suffix in suffixes)
+    return read_office_file(data, options, kind)

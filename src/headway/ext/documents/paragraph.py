@@ -103,9 +103,11 @@ class DocumentOptions:
         columns: Of a table: the names or numbers (from 1) of the columns to translate; commas may separate
             several in one string.
         is_complete: Also translate what has a translation already (po, xliff).
+        suffix: Of the file, in small letters.
     """
 
     source: str = ""
     target: str = ""
     columns: tuple[str, ...] = ()
     is_complete: bool = False
+    suffix: str = ""

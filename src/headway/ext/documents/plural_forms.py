@@ -97,18 +97,18 @@ class NumberedText(NamedTuple):
 
     Attributes:
         text: With the count.
-        count: How that is written, such as ``%d``.
+        placeholder: How that is written, such as ``%d``.
         number: What stands in its place.
     """
 
     text: str
-    count: str
+    placeholder: str
     number: int
 
     @property
     def filled(self) -> str:
         """What is translated."""
-        return self.text.replace(self.count, str(self.number), 1)
+        return self.text.replace(self.placeholder, str(self.number), 1)
 
     def restore(self, written: str) -> str | None:
         """Return a translation with the count in the place of the number; None: it does not have the number once."""
@@ -116,7 +116,7 @@ class NumberedText(NamedTuple):
         if len(numbers) != 1:
             return None
         [found] = numbers
-        return written[: found.start()] + self.count + written[found.end() :]
+        return written[: found.start()] + self.placeholder + written[found.end() :]
 
 
 def find_plural_forms(language: str) -> str:

@@ -9,7 +9,14 @@ from typing import NamedTuple
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.language_codes import check_catalog, names_language
-from headway.ext.documents.paragraph import DocumentOptions, Element, Paragraph, Translated
+from headway.ext.documents.messages import read_labels
+from headway.ext.documents.paragraph import (
+    Document,
+    DocumentOptions,
+    Element,
+    Paragraph,
+    Translated,
+)
 from headway.ext.documents.plural_forms import (
     NumberedText,
     PluralForms,
@@ -34,7 +41,7 @@ _TRIES = 2  # numbers from which a plural form is made: in a translation one may
 _FUZZY = "fuzzy"
 
 
-def read_po(data: bytes, options: DocumentOptions) -> EditedFile:
+def read_po(data: bytes, options: DocumentOptions) -> Document:
     """Read a catalog: entries without a translation, and those marked as fuzzy, are translated.
 
     Entries with a translation, and obsolete ones, stay as they are.
@@ -87,7 +94,7 @@ def read_po(data: bytes, options: DocumentOptions) -> EditedFile:
         if is_translatable(each.ids[0].text)
         and (options.is_complete or each.is_fuzzy or not each.is_translated)
     ]
-    return EditedFile(file, found, edits)
+    return read_labels(EditedFile(file, found, edits), options)
 
 
 def _find_field(header: str, name: str) -> str:
@@ -124,13 +131,13 @@ class _Source(NamedTuple):
         text: Is translated, with the number of a count if there is one.
         flags: Of the entry.
         is_own: Whether the form says what it is for: others are a guess.
-        count: What the number stands for; None: the text is translated as it is.
+        numbered: The text with its count; None: it is translated as it is.
     """
 
     text: str
     flags: Sequence[str]
     is_own: bool
-    count: NumberedText | None = None
+    numbered: NumberedText | None = None
 
     @property
     def message(self) -> FormattedMessage:
@@ -147,11 +154,12 @@ class _Source(NamedTuple):
     def write(self, translated: Translated) -> str | None:
         """Return the form; None: the translation does not have the number once, or values in another order."""
         written = self.message.write(translated.text, translated.kept)
-        if self.count is None:
+        if self.numbered is None:
             return written
-        written = self.count.restore(written)
-        in_order = written and _list_unnamed(written, self.flags)
-        return written if in_order == _list_unnamed(self.count.text, self.flags) else None
+        restored = self.numbered.restore(written)
+        order = _list_unnamed(self.numbered.text, self.flags)
+        is_in_order = restored is not None and _list_unnamed(restored, self.flags) == order
+        return restored if is_in_order else None
 
 
 def _list_unnamed(message: str, flags: Sequence[str]) -> list[str]:

@@ -122,17 +122,17 @@ class _Sentence:
             yield Edit(cue.start, end, write_cue(cue.block, part, self.grammar, self.line_end, cue.most_lines))  # fmt: skip
 
 
-def read_subtitles(data: bytes, options: DocumentOptions, suffix: str) -> EditedFile:
+def read_subtitles(data: bytes, options: DocumentOptions) -> EditedFile:
     """Read a file of subtitles.
 
     Args:
         data: The content of the file.
         options: What is known about the translation.
-        suffix: Names the format.
 
     Raises:
         HeadwayError: If the file has no cue, or a line is meant as a time line and is none.
     """
+    suffix = options.suffix
     file, grammar = read_text_file(data, options.source), _GRAMMARS[suffix]
     text = file.text
     check_count(len(re.findall(r"[\r\n<{\])|]|:[ \t]|\\[Nn]", text)), "lines, tags and notes")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from headway.errors import HeadwayError, suggest
 from headway.ext.documents.edited_file import EditedFile, TextEntry
-from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.documents.messages import read_messages
+from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.text_file import check_count, read_text_file
 from headway.text import is_translatable
 
@@ -43,13 +44,12 @@ class _Cell(TextEntry):
         return text
 
 
-def read_table(data: bytes, options: DocumentOptions, delimiter: str = "") -> EditedFile:
+def read_table(data: bytes, options: DocumentOptions) -> Document:
     """Read a table.
 
     Args:
         data: The content of the file.
         options: The columns to translate.
-        delimiter: The character between cells; "": it is recognized.
 
     Raises:
         HeadwayError: If the columns are not named or missing, a quote is not closed, or a text has a bare delimiter.
@@ -57,7 +57,8 @@ def read_table(data: bytes, options: DocumentOptions, delimiter: str = "") -> Ed
     file = read_text_file(data, options.source)
     text = file.text
     hint = _HINT.match(text)
-    delimiter = hint[1] if hint else delimiter or _recognize_delimiter(text)
+    is_tsv = options.suffix == ".tsv"
+    delimiter = hint[1] if hint else "\t" if is_tsv else _recognize_delimiter(text)
     check_count(len(re.findall(rf"[\n\r{re.escape(delimiter)}]", text)), "cells")
     cells = list(_read_cells(text, delimiter, hint.end() if hint else 0))
     if not cells:
@@ -71,17 +72,15 @@ def read_table(data: bytes, options: DocumentOptions, delimiter: str = "") -> Ed
                 f"line {line}: has more cells than the first row ({len(header)}): a text with"
                 f" {delimiter!r} needs quotes, and no title or note may stand outside of the columns"
             )
-    return EditedFile(
-        file,
-        [
-            cell
-            for cell in cells
-            if cell.column in columns
-            and cell.row >= first_row
-            and is_translatable(cell.text)
-            and not _FORMULA.match(cell.text)
-        ],
-    )
+    found = [
+        cell
+        for cell in cells
+        if cell.column in columns
+        and cell.row >= first_row
+        and is_translatable(cell.text)
+        and not _FORMULA.match(cell.text)
+    ]
+    return read_messages(EditedFile(file, found), options)
 
 
 def _name_cell(row: int, column: int) -> str:

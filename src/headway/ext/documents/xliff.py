@@ -9,7 +9,8 @@ from headway.ext.documents.blocks import Block, make_translatable_nodes
 from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.html.html_page import write_nodes
 from headway.ext.documents.language_codes import check_catalog, names_language
-from headway.ext.documents.paragraph import DocumentOptions, Translated
+from headway.ext.documents.messages import read_labels
+from headway.ext.documents.paragraph import Document, DocumentOptions, Translated
 from headway.ext.documents.text_file import Edit, read_text_file
 from headway.ext.documents.xliff_inline import make_parts
 from headway.ext.documents.xml_tokens import (
@@ -33,7 +34,7 @@ _HOLDERS = ("trans-unit", "segment")
 Nodes = list[str | Block]
 
 
-def read_xliff(data: bytes, options: DocumentOptions) -> EditedFile:
+def read_xliff(data: bytes, options: DocumentOptions) -> Document:
     """Read a translation file: texts without a translation are translated.
 
     Args:
@@ -67,7 +68,8 @@ def read_xliff(data: bytes, options: DocumentOptions) -> EditedFile:
     units = _read_units(tokens, file.text)
     for unit in units:
         unit.nodes = _make_nodes(unit, options.is_complete)
-    return EditedFile(file, [unit for unit in units if unit.paragraphs], edits)
+    found = [unit for unit in units if unit.paragraphs]
+    return read_labels(EditedFile(file, found, edits), options)
 
 
 @dataclass

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.ext.documents import SUFFIXES, DocumentOptions
+from headway.ext.documents import DocumentOptions, list_suffixes
 from headway.ext.server.context import Context
 from headway.ext.server.file_translation import keep_document, open_upload, translate_document
 from headway.ext.server.glossaries import add_named_glossary
@@ -190,7 +190,7 @@ def frontend_settings(context: Context) -> FrontendSettings:
         },
         "quality": all(map(has_quality, context.models.pairs.values())),
         "suggestions": False,
-        "supportedFilesFormat": [*SUFFIXES] if context.config.file_limit else [],
+        "supportedFilesFormat": list_suffixes() if context.config.file_limit else [],
     }
 
 

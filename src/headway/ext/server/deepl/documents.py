@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from headway.ext.documents import SUFFIXES, DocumentOptions, describe_unknown
+from headway.ext.documents import DocumentOptions, describe_unknown, list_suffixes
 from headway.ext.server.context import Context
 from headway.ext.server.deepl.glossaries import add_glossary
 from headway.ext.server.deepl.language_codes import find_language
@@ -33,7 +33,7 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
         raise Rejection(403, "Files translation are disabled on this server.")
     upload = Upload(request.filename or request.file.name, request.file.data)
     suffix = PurePath(upload.name).suffix.lower()
-    if suffix not in SUFFIXES:
+    if suffix not in list_suffixes():
         message = f"{upload.short_name}: {describe_unknown(suffix)}"
         raise Rejection(400, f"Invalid file data: {message}")
     if request.output_format and f".{request.output_format.lower()}" != suffix:
