@@ -25,6 +25,8 @@ MARKUP = {
     ".md": r"<[^<>\n]*>|(?<!\\)\*+|~~|\]\([^\s)]*|\]\[\w+\]|^#+|`[^`]*`|^[> ]*\[\^\w+\]:|\[\^\w+\]",
     ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+(?=\r?\n\d.*-->)",  # a number alone may also be text
     ".vtt": r"<[^<>]*>|^\d.*-->.*$",
+    ".ass": r"\{[^}]*\}|^Comment:.*$|^\w+:(?:[^,\n]*,){9}",
+    ".sub": r"\{[^}]*\}",
 }
 ATTRIBUTES = r'\b(alt|title|placeholder|content)=("[^"]*"|\'[^\']*\'|\w+)'
 HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`", "|", "[", "\r", "{", "\ud800", "99999999999:")  # fmt: skip
@@ -44,6 +46,8 @@ SHAPES = [
     *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "<b title=a>", "<b title='a' ", "<p><i alt=a>b", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>", '[a](b "c")', '[a](b "c', '[a]: b "c"\n', "[a](b ' ", "a* b\n\n", "<i lang=fr>")),
     (".md", "<code>" * 10_000, "</code>", ""),
     *((".srt", CUE, each, "x") for each in ("<i>a ", "- a\n", "\n", " ", ") ", ". ", "{\\a", "<a", f"a\n\n{CUE}", "a b\n")),
+    *((".ass", "[Events]\n", each, "x") for each in ("Dialogue: ", "Dialogue: 0,0:00:01.00,0:00:02.00,,,,,,,a\n", "Format: ", "{\\p1", "\\N", "a,")),
+    *((".sub", "", each, "x") for each in ("{1}{2}a\n", "{1}", "|", "{y:i}")),
     (".srt", CUE, ".<", f"a\n\n{CUE}b"), (".vtt", "WEBVTT\n\n" + CUE, "\r \t", f"\n\n{CUE}b"),
     (".srt", "", "1", ""), (".srt", "", "00:", ""), (".vtt", "WEBVTT\n\n", CUE + "a\n\n", ""),
     (".po", "", 'msgid "a"\nmsgstr ""\n', ""), (".po", 'msgid "', "\\", ""), (".po", "#,", "fuzzy, ", "\nmsgid"),
@@ -164,7 +168,9 @@ def translated(translator: "Translator", suffix: str, seed: int) -> str:
     again = open_document(written, f"x{suffix}", OPTIONS)
     if suffix in ADDED and again.paragraphs:
         return f"{suffix} {seed}: text without a translation"
-    if suffix not in (*ADDED, ".srt", ".vtt") and len(again.paragraphs) != len(document.paragraphs):
+    if suffix not in (*ADDED, ".srt", ".vtt", ".ass", ".sub") and len(again.paragraphs) != len(
+        document.paragraphs
+    ):
         return f"{suffix} {seed}: {len(document.paragraphs)} texts became {len(again.paragraphs)}"
     difference = compare_markup(suffix, data, written, may_divide=True)
     return f"{suffix} {seed}: {difference}" if difference else ""

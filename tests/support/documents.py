@@ -121,7 +121,10 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     ".md": make_markdown,
     ".json": make_json,
     ".csv": make_table,
-    **{suffix: partial(make_text, suffix) for suffix in (".html", ".srt", ".vtt", ".po", ".xlf")},
+    **{
+        suffix: partial(make_text, suffix)
+        for suffix in (".html", ".srt", ".vtt", ".ass", ".sub", ".po", ".xlf")
+    },
     ".txt": lambda chooser: "\r\n".join(sentence(chooser) for _ in range(4)),
 }
 
@@ -132,6 +135,8 @@ def make_file(suffix: str, seed: int) -> bytes:
     if suffix in OFFICE_MAKERS:
         return OFFICE_MAKERS[suffix](chooser)
     text = MAKERS[suffix](chooser)
+    if suffix == ".sub":  # {{ begins a rule
+        text = text.replace("«", "{").replace("»", "}")
     if suffix not in (".xlf", ".po") and chooser.random() < 0.2:
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")
     mark = codecs.BOM_UTF8 if suffix not in (".po", ".vtt") and chooser.random() < 0.1 else b""

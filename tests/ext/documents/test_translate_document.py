@@ -152,7 +152,7 @@ def test_a_person_finds_each_place() -> None:
         ("x.csv", "id,text\n1,a\n2,b\n", ["cell B2", "cell B3"]),
         ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\nA dog\n\n2\n00:00:02,100 --> 00:00:03,000\nruns.\n\n3\n00:01:02,100 --> 00:01:03,000\nNo.\n", ["cue 1 (00:00:01)", "cue 3 (00:01:02)"]),
         ("x.md", "# a\n\nb\nc\n\n![d](e)\n", ["line 1", "line 3", "line 6"]),
-        ("x.txt", "a\nb", ["line 1", "line 2"]),
+        ("x.txt", "a\nb", ["line 1", "line 2"]), ("x.html", "<p>a<p>b", ["paragraph 1", "paragraph 2"]),
     ):  # fmt: skip
         document = open_document(source.encode(), name, DocumentOptions("en", "de", ("text",)))
         assert [paragraph.place for paragraph in document.paragraphs] == places, name

@@ -97,9 +97,11 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
         suffix = PurePath(name).suffix.lower()
         document = _read(data, replace(options or DocumentOptions(), suffix=suffix))
         _check_lengths([len(paragraph.text) for paragraph in document.paragraphs])
-        return document
     except HeadwayError as error:
         raise HeadwayError(f"{name}: {error}") from None
+    for number, paragraph in enumerate(document.paragraphs, 1):
+        paragraph.place = paragraph.place or f"paragraph {number}"
+    return document
 
 
 def _check_lengths(lengths: Sequence[int]) -> None:

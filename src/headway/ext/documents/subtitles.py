@@ -116,6 +116,8 @@ class _Sentence:
         """Yield the edits that divide the translation among the cues."""
         [translated] = translations
         texts = [cue.block.text for cue in self.cues]
+        if translated.text == " ".join(texts):
+            return
         divided = divide(texts, translated) if len(texts) > 1 else [translated]
         for cue, part in zip(self.cues, divided, strict=True):
             end = cue.start + len(cue.block.source)

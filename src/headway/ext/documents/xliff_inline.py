@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 from headway.ext.documents.blocks import LINE_BREAK, Part, make_kept
 from headway.ext.documents.xml_tokens import XmlToken, find_ends, find_parents, read_text
@@ -31,45 +32,47 @@ def make_parts(
     """
     at, ends = 0, find_ends(tokens)
     protected = _find_protected(tokens, ends)
-    elements: list[bool] = []  # those that are open: whether their tags are breaks
-    pairs: set[str] = set()  # opening codes that are breaks
+    breaks: dict[
+        str, list[bool]
+    ] = {}  # whether the tags that are open are breaks, by what pairs them
     while at < len(tokens):
-        token, end = tokens[at], at + 1
+        token, start = tokens[at], at
         is_protected = at in protected
-        is_kept = token.name in _CODE or is_protected
-        if is_kept:
-            end = protected.get(at, ends[at])
-        source = "".join(each.source for each in tokens[at:end])
-        start, at = at, end
-        content = read_text(tokens[start:at]) if is_kept else ""
+        is_whole = is_protected or (token.name in _CODE and token.kind != "close")
+        at = protected.get(at, ends[at]) if is_whole else at + 1
+        source = "".join(each.source for each in tokens[start:at])
+        content = read_text(tokens[start:at]) if is_whole else ""
+        if token.is_text:
+            is_spaced = token.kind == "text" and not keeps_lines
+            text = html.unescape(LINE_BREAK.sub(" ", source)) if is_spaced else token.text
+            yield Part("text", source, text)
+            continue
+        kind, name = (None, "") if is_protected else _find_side(token)
         is_tag = token.kind in ("open", "empty")
         is_break = is_tag and _is_break(token, content or _find_code(token, codes))
-        if is_tag and token.name in _OPENING and is_break:
-            pairs.add(_pair_name(token))
-        elif is_tag and token.name in _CLOSING:
-            is_break = is_break or _pair_name(token) in pairs
-        if token.kind == "open" and not is_kept:
-            elements.append(is_break)
-        elif token.kind == "close":
-            is_break = elements.pop()
+        if kind == "open":
+            breaks.setdefault(name, []).append(is_break)
+        elif kind == "close" and breaks.get(name):
+            is_break = breaks[name].pop() or is_break
         if is_break:
             yield Part("break", source)
-        elif token.kind == "text" and not keeps_lines:
-            yield Part("text", source, html.unescape(LINE_BREAK.sub(" ", source)))
-        elif token.is_text:
-            yield Part("text", source, token.text)
         elif is_protected:
             yield make_kept(source, content)
-        elif token.name in _OPENING:
-            yield Part("open", source, name=_pair_name(token))
-        elif token.name in _CLOSING:
-            yield Part("close", source, name=_pair_name(token))
-        elif token.kind == "open" and not is_kept:
-            yield Part("open", source, name=token.name)
-        elif token.kind == "close":
-            yield Part("close", source, name=token.name)
+        elif kind is not None:
+            yield Part(kind, source, name=name)
         else:
             yield make_kept(source, _read_kept(token, content, codes))
+
+
+def _find_side(token: XmlToken) -> tuple[Literal["open", "close"] | None, str]:
+    """Return whether a tag opens or closes something in the original format, and what pairs it with the other one."""
+    if token.name in _OPENING:
+        return "open", _pair_name(token)
+    if token.name in _CLOSING:
+        return "close", _pair_name(token)
+    if token.name not in _CODE and token.kind == "open":
+        return "open", token.name
+    return ("close" if token.kind == "close" else None), token.name
 
 
 def _read_kept(token: XmlToken, content: str, codes: Mapping[str, str]) -> str:
