@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from headway.cli.arguments import parse
 from headway.cli.verbs import list_verbs, load_verb
 from headway.config import Config
 from headway.model import Transformer, parameter_count
+from support import code_of_2018
 
 PAGE = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text(encoding="utf-8")
 ROWS = [
@@ -24,7 +27,8 @@ ROWS = [
 NAMES = sorted({name for _, ours in ROWS for name in re.findall(r"`(.+?)`", ours)})
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 # Values and arguments inside the sentences of the right column.
-WORDS = {"emb", "prj", "load", "decode", "logits", "is_causal", "make_model"}
+WORDS = {"emb", "prj", "load", "decode", "logits", "is_causal", "make_model", "d_model"}
+WORDS |= {"query", "key", "value", "output", "inner", "outer"}
 
 MAKE_MODEL = "src_vocab tgt_vocab N d_model d_ff h dropout"
 # The flags are all that attention-is-all-you-need-pytorch has at its commit 132907d.
@@ -39,6 +43,10 @@ PREPROCESS = (
     " -share_vocab"
 )
 TRANSLATE = "-model -data_pkl -output -beam_size -max_seq_len -no_cuda"
+OF_2018 = (
+    "n_src_vocab n_tgt_vocab len_max_seq d_word_vec d_model d_inner n_layers n_head d_k d_v dropout"
+    " tgt_emb_prj_weight_sharing emb_src_tgt_weight_sharing"
+)
 
 
 def verb_module(verb: str) -> object:
@@ -84,6 +92,7 @@ def test_each_name_of_headway_exists() -> None:
         ("flag of its train.py", TRAIN),
         ("flag of its preprocess.py", PREPROCESS),
         ("flag of its translate.py", TRANSLATE),
+        ("argument of its `Transformer`", OF_2018),
     ],
 )
 def test_every_argument_and_flag_has_a_row(heading: str, names: str) -> None:
@@ -127,8 +136,58 @@ def test_the_models_have_as_many_parameters_as_theirs() -> None:
     def stacks(attention: int) -> int:
         return 6 * (attention + network + 2 * norm) + 6 * (2 * attention + network + 3 * norm)
 
-    annotated, shared = EXAMPLES
+    annotated, shared, of_2018 = EXAMPLES
     tables = 113 * d + 127 * d + 127 * d + 127  # two embeddings and the generator with its bias
     assert parameter_count(build(annotated)) == stacks(4 * (d * d + d)) + 2 * norm + tables
     # Their norms on the two embeddings are the only part without a counterpart.
     assert parameter_count(build(shared)) == stacks(4 * d * d) + 113 * d
+    # Their tables of positions are no parameters.
+    assert parameter_count(build(of_2018)) == stacks(4 * (d * d + d)) + 113 * d + 2 * 50 * d
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES[2:])
+def test_the_model_of_2018_has_the_same_logits(example: str) -> None:
+    """With the same weights, in float64, and with padding on both sides."""
+    vocab, longest, pad, start, end = 113, 50, 0, 2, 3
+    torch.manual_seed(18)
+    theirs = code_of_2018.Transformer(vocab, vocab, longest).double().eval()
+    ours = build(example).double().eval()
+    # Headway's id of each of their ids: <s> is the last one.
+    ids = torch.tensor([i - (i > start) if i != start else vocab - 1 for i in range(vocab)])
+    copy_weights(theirs, ours, ids)
+    rows = [[start, *torch.randint(4, vocab, (n,)).tolist(), end] for n in (9, 4, 1, 17, 6)]
+    source, target = (pad_sequence(list(map(torch.tensor, part)), batch_first=True)
+                      for part in (rows, rows[::-1]))  # fmt: skip
+    assert pad in source
+    places = [torch.arange(1, x.size(1) + 1) * (x != pad) for x in (source, target)]
+    labels = target[:, 1:]
+    with torch.no_grad():
+        expected = theirs(source, places[0], target, places[1]).view(*labels.shape, vocab)
+        found = ours(ids[source], ids[labels], (source != pad).long(), (labels != pad).long())
+    is_token = labels != pad
+    assert (found[..., ids] - expected)[is_token].abs().max() < 1e-12
+    assert expected[is_token].std() > 0.1
+
+
+def copy_weights(theirs: "code_of_2018.Transformer", ours: Transformer, ids: torch.Tensor) -> None:
+    """Give a model of Headway the weights of the code of 2018."""
+    names = {
+        "slf_attn": "mixer.attention", "enc_attn": "cross", "w_qs": "query", "w_ks": "key", "w_vs": "value",
+        "fc": "output", "pos_ffn": "feed_forward", "w_1": "inner", "w_2": "outer",
+    }  # fmt: skip
+    found = {}
+    for name, value in theirs.state_dict().items():
+        if match := re.match(r"(encoder|decoder)\.layer_stack\.(\d+)\.(\w+)\.(.*)", name):
+            stack, layer, part, rest = match.groups()
+            places = ["slf_attn", "pos_ffn"] if stack == "encoder" else ["slf_attn", "enc_attn", "pos_ffn"]  # fmt: skip
+            whole = f"{part}.{rest}".replace(
+                f"{part}.layer_norm", f"residuals.{places.index(part)}.norm"
+            )
+            whole = ".".join(names.get(word, word) for word in whole.split("."))
+            found[f"{stack}.layers.{layer}.{whole}"] = value.squeeze(-1)
+        elif name.endswith("position_enc.weight"):
+            side = "source" if name.startswith("encoder") else "target"
+            found[f"{side}_positions.table"] = value[1:]
+    found["source_embedding.weight"] = theirs.tgt_word_prj.weight[ids.argsort()]
+    ours.load_state_dict(found)
