@@ -1,7 +1,7 @@
 """Attention weights and layer outputs on request, by hooks; a forward without them costs nothing."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -28,15 +28,15 @@ class Record:
 
 
 @contextmanager
-def watch(model: nn.Module, only: str = "") -> Iterator[Record]:
-    """Record every attention map and layer output of this thread's forwards inside the ``with``.
+def watch(model: nn.Module, only: str | Collection[str] = "") -> Iterator[Record]:
+    """Record attention maps and layer outputs of this thread's forwards inside the ``with``.
 
     The weights are computed again from the queries and keys that the attention received, so the
     model itself may use any fused kernel. Forwards of other threads are not recorded.
 
     Args:
         model: A Transformer, or a part of one.
-        only: The name of an attention map; nothing else is recorded. Empty: all is.
+        only: The names of the attention maps and layers to record, or one name; empty: all of them.
 
     Examples:
         >>> with watch(model) as seen:
@@ -44,6 +44,7 @@ def watch(model: nn.Module, only: str = "") -> Iterator[Record]:
         >>> seen.attention["decoder.layers.0.cross"].shape  # [B, H, T, S]
     """
     record = Record()
+    names = {only} - {""} if isinstance(only, str) else set(only)
     handles = []
     this_thread = threading.get_ident()
 
@@ -69,7 +70,7 @@ def watch(model: nn.Module, only: str = "") -> Iterator[Record]:
         return layer.register_forward_hook(hook)
 
     for name, module in model.named_modules():
-        if only and _map_name(name) != only:
+        if names and _map_name(name) not in names:
             continue
         if isinstance(module, DotProduct | Additive):
             handles.append(record_core(name, module))

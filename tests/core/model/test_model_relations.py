@@ -197,6 +197,13 @@ def test_watch_records_attention_weights_and_layer_outputs(segments: bool) -> No
     memory = model.encode(source, source_segments)
     last = model.decode(target, memory, None, source_segments)
     assert torch.equal(seen.outputs["decoder.layers.2"], last)
+    names = ["decoder.layers.0.cross", "encoder.layers.1"]
+    for only in (names, names[0]):
+        with watch(model, only) as some:
+            model(source, target, source_segments)
+        assert list(some.attention) == names[:1]
+        assert torch.equal(some.attention[names[0]], seen.attention[names[0]])
+        assert list(some.outputs) == (names[1:] if only == names else [])
     with watch(model) as nothing:
         pass
     model(source, target)

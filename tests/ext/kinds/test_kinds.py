@@ -27,7 +27,7 @@ from headway.ext.kinds import (
 )
 from headway.ext.kinds.examples import prepare_lines, split_parts
 from headway.ext.kinds.text_generator import perplexity
-from headway.model import make_model
+from headway.model import make_model, watch
 from headway.text.batches import fixed_shape, read_batch
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer, load_tokenizer
@@ -36,7 +36,7 @@ from headway.training.steps.objective import Objective, plain_loss
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
-from headway.translation import load_model
+from headway.translation import load_model, padded_batches
 
 SHAPE = {
     "num_encoder_layers": 2, "num_decoder_layers": 2, "d_model": 22, "d_ff": 37, "num_heads": 2,
@@ -236,6 +236,15 @@ def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys):
     texts = ["the cat is blue , not the tree", "the dog is red , not the river"]
     found = labeller.predict([(text,) for text in texts], attention=True)
     assert [f.label for f in found] == ["blue", "red"]
+    for rows, text, segments in padded_batches(
+        [labeller.tokenizer.encode_parts([t]) for t in texts], 4000, 0, labeller.device
+    ):
+        with watch(labeller.model) as seen:
+            labeller.model(text, segments)
+        assert list(seen.attention) == [f"encoder.layers.{n}.self" for n in range(2)]
+        mean_BSS = seen.attention["encoder.layers.1.self"].mean(1) * segments[..., None]
+        for row, shares in zip(rows, mean_BSS.sum(1) / segments.sum(1, keepdim=True), strict=True):
+            assert found[row].attention == pytest.approx(shares[: len(found[row].tokens)].tolist())
     for prediction in found:
         assert math.isclose(sum(prediction.probabilities.values()), 1, abs_tol=1e-5)
         assert prediction.probabilities[prediction.label] == max(prediction.probabilities.values())
@@ -267,6 +276,14 @@ def test_a_language_model_learns_and_generates_likely_text(runs, files, capsys):
     (spaced,), (plain,) = generator.generate(["the cat ", "the cat"], replace(search, n_best=1))
     assert spaced[0] == "the cat " + plain[0].removeprefix("the cat ")
     assert not plain[0].startswith("the cat  ")
+    prompts = ["the cat is", "", "the tree is green , not the", "the", "the dog", "the cat is"]
+    for settings in (search, replace(search, sample=True, n_best=2, max_extra=9)):
+        alone = [generator.generate([prompt], settings)[0] for prompt in prompts]
+        for batch_tokens in (1, 100, 4000):
+            together = generator.generate(prompts, settings, batch_tokens)
+            for ours, theirs in zip(together, alone, strict=True):
+                assert [text for text, _ in ours] == [text for text, _ in theirs]
+                assert [p for _, p in ours] == pytest.approx([p for _, p in theirs], abs=1e-4)
     assert dispatch(["lm", str(runs / "lm"), "--score", str(files / "valid.txt"), "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
     assert value["perplexity"] < 3

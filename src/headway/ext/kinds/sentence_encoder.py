@@ -4,6 +4,7 @@ Shapes: B sentences, S tokens, D d_model, L layers.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from headway.ext.kinds.class_labels import LabelTokenizer
 from headway.ext.kinds.classifier import Classifier
 from headway.ext.kinds.examples import split_parts
 from headway.ext.kinds.text_model import TextModel
-from headway.model import Transformer, watch
+from headway.model import Record, Transformer, watch
 from headway.text import Tokenizer
 from headway.translation import padded_batches
 
@@ -59,12 +60,12 @@ class SentenceEncoder(TextModel[Transformer | Classifier, Tokenizer]):
         ids = self._encode(sentences)
         layers = self.model.config.num_encoder_layers if every_layer else 1
         found = np.zeros((len(ids), layers, self.model.config.d_model), np.float32)
+        below = [f"encoder.layers.{number}" for number in range(layers - 1)]
         pad = self.tokenizer.source_pad
         for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
-            with watch(self.model) as seen:
+            with watch(self.model, below) if below else nullcontext(Record()) as seen:
                 last_BSD = self.model.encode(text, segments)
-            outputs = [seen.outputs[f"encoder.layers.{n}"] for n in range(layers - 1)]
-            x_BLSD = torch.stack([*outputs, last_BSD], 1).float()
+            x_BLSD = torch.stack([*(seen.outputs[name] for name in below), last_BSD], 1).float()
             if pooling == "first":
                 x_BLD = x_BLSD[:, :, 0]
             else:

@@ -4,6 +4,7 @@ Shapes: B texts, S tokens, H heads.
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from headway.ext.kinds.class_labels import LabelTokenizer
 from headway.ext.kinds.classifier import Classifier
 from headway.ext.kinds.text_model import TextModel
-from headway.model import watch
+from headway.model import Record, watch
 from headway.translation import padded_batches
 
 
@@ -66,13 +67,12 @@ class TextClassifier(TextModel[Classifier, LabelTokenizer]):
         """
         ids = [self.tokenizer.encode_parts(parts) for parts in texts]
         found: dict[int, Prediction] = {}
+        last = f"encoder.layers.{self.model.config.num_encoder_layers - 1}.self"
         pad = self.tokenizer.source_pad
         for rows, text, segments in padded_batches(ids, batch_tokens, pad, self.device):
-            with watch(self.model) as seen:
+            with watch(self.model, last) if attention else nullcontext(Record()) as seen:
                 p_BC = self.model(text, segments).float().softmax(1)
-            attended = (
-                _mean_attention(list(seen.attention.values())[-1:], segments) if attention else None
-            )
+            attended = _mean_attention(seen.attention.get(last), segments)
             for place, (row, values) in enumerate(zip(rows, p_BC.tolist(), strict=True)):
                 shares = attended[place, : len(ids[row])].tolist() if attended is not None else ()
                 found[row] = Prediction(
@@ -84,10 +84,10 @@ class TextClassifier(TextModel[Classifier, LabelTokenizer]):
         return [found[row] for row in range(len(ids))]
 
 
-def _mean_attention(maps: list[Tensor], segments_BS: Tensor) -> Tensor | None:
+def _mean_attention(weights_BHSS: Tensor | None, segments_BS: Tensor) -> Tensor | None:
     """Return the mean attention of all positions but padding to each position, [B, S]."""
-    if not maps:
+    if weights_BHSS is None:
         return None
     inside_BS = (segments_BS != 0).float()
-    sum_BS = (maps[0].float().mean(1) * inside_BS[..., None]).sum(1)
+    sum_BS = (weights_BHSS.float().mean(1) * inside_BS[..., None]).sum(1)
     return sum_BS / inside_BS.sum(1, keepdim=True)

@@ -17,6 +17,7 @@ from headway.ext.kinds.text_model import TextModel
 from headway.text import Tokenizer
 from headway.translation import (
     StepDecoding,
+    batch_by_length,
     find_hypotheses,
     padded_batches,
     take_log_probabilities,
@@ -64,13 +65,16 @@ class TextGenerator(TextModel[LanguageModel, Tokenizer]):
 
     @torch.inference_mode()
     def generate(
-        self, prompts: Sequence[str], search: SearchConfig
+        self, prompts: Sequence[str], search: SearchConfig, batch_tokens: int = 4000
     ) -> list[list[tuple[str, float]]]:
         """Continue each prompt, by ``n_best`` samples or by the ``n_best`` of a beam search.
+
+        Other prompts of a batch change only the last bits.
 
         Args:
             prompts: Texts to continue; an empty text starts a new one.
             search: ``sample`` chooses between the two; at most ``max_extra`` tokens are added.
+            batch_tokens: Tokens of all hypotheses of a batch, with the prompts.
 
         Returns:
             For each prompt its texts, which start with the prompt, and their log-probabilities in nats.
@@ -78,17 +82,21 @@ class TextGenerator(TextModel[LanguageModel, Tokenizer]):
         starts = [ids[:-1] for ids in self.tokenizer.encode_target(list(prompts))]
         limits = [self._limit(len(start), search.max_extra) for start in starts]
         pad, eos = self.tokenizer.target_pad, self.tokenizer.eos
-        found = []
-        for prompt, start, limit in zip(prompts, starts, limits, strict=True):
+        beams = search.n_best if search.sample else search.beam
+        found: dict[int, list[tuple[str, float]]] = {}
+        for rows in batch_by_length(limits, batch_tokens // beams):
             decoding = StepDecoding(self.model.step, self.model.start(), pad, self.device)
+            begun = [starts[row] for row in rows]
             # A sample depends on the seed, the tokens of the prompt, and the number of the sample.
-            [texts] = find_hypotheses(
-                decoding, [limit], search, keys=[start], prefixes=[start], eos=eos, pad=pad
-            )
-            found.append(
-                [(self._append(prompt, t.tokens, start), t.log_probability) for t in texts]
-            )
-        return found
+            batch = find_hypotheses(
+                decoding, [limits[row] for row in rows], search,
+                keys=begun, prefixes=begun, eos=eos, pad=pad,
+            )  # fmt: skip
+            for row, start, texts in zip(rows, begun, batch, strict=True):
+                found[row] = [
+                    (self._append(prompts[row], t.tokens, start), t.log_probability) for t in texts
+                ]
+        return [found[row] for row in range(len(prompts))]
 
     def _append(self, prompt: str, tokens: Sequence[int], start: Sequence[int]) -> str:
         """Return the prompt and the text after it, with one space between words."""

@@ -125,10 +125,11 @@ class ShortlistLearner:
         )  # fmt: skip
         device = self.model.source_embedding.weight.device
         real = (source >= 0).long().to(device)
-        with watch(self.model) as seen:
-            self.model(source.clamp(min=0).to(device), target.clamp(min=0).to(device), real)
         [layer] = single_layer(self.model.config)
-        weight_BTS = seen.attention[f"decoder.layers.{layer}.cross"].float().mean(1).cpu()
+        name = f"decoder.layers.{layer}.cross"
+        with watch(self.model, name) as seen:
+            self.model(source.clamp(min=0).to(device), target.clamp(min=0).to(device), real)
+        weight_BTS = seen.attention[name].float().mean(1).cpu()
         aligned = (weight_BTS > MIN_WEIGHT) & (target >= 0)[:, :, None] & (source >= 0)[:, None, :]
         key_BTS = source[:, None, :] * len(self.frequency) + target[:, :, None]
         keys, places = np.unique(key_BTS[aligned].numpy(), return_inverse=True)

@@ -2,12 +2,12 @@
 
 import copy
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 
 import numpy as np
 import torch
 
-from headway.model import DecoderState, Segments, Transformer, watch
+from headway.model import DecoderState, Record, Segments, Transformer, watch
 from headway.translation.batching import pad_right
 from headway.translation.engines.low_precision import reduce_precision
 from headway.translation.engines.protocols import (
@@ -68,13 +68,12 @@ class PlainEngine(Engine):
         batch = [x.to(self.device) for x in (source_BS, target_BT, segments_BS)]
         log_p_BT, weights_BTS = np.empty((len(targets), 0)), torch.empty(len(targets), 0, 0)
         names = [f"decoder.layers.{n}.cross" for n in layers(model.config)] if layers else []
-        with ExitStack() as stack:
-            seen = {name: stack.enter_context(watch(model, name)) for name in names}
+        with watch(model, names) if names else nullcontext(Record()) as seen:
             output = model(*batch) if is_scored else model.hidden(*batch)
         if is_scored:
             log_p_BT = take_log_probabilities(output, batch[1]).cpu().numpy()
-        if seen:
-            of_layers = [record.attention[name].float().mean(1) for name, record in seen.items()]
+        if names:
+            of_layers = [seen.attention[name].float().mean(1) for name in names]
             weights_BTS = torch.stack(of_layers).mean(0).cpu()
         return [
             GivenTarget(log_p_T[: len(target)], weights_TS[: len(target), : len(source)])
