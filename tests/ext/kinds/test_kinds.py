@@ -27,7 +27,7 @@ from headway.ext.kinds import (
 )
 from headway.ext.kinds.examples import prepare_lines, split_parts
 from headway.ext.kinds.text_generator import perplexity
-from headway.model import make_model, watch
+from headway.model import DotProduct, make_model, watch
 from headway.text.batches import fixed_shape, read_batch
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer, load_tokenizer
@@ -231,7 +231,7 @@ def runs(files, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys):
+def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys, monkeypatch):
     labeller = TextClassifier.load(runs / "classify")
     texts = ["the cat is blue , not the tree", "the dog is red , not the river"]
     found = labeller.predict([(text,) for text in texts], attention=True)
@@ -250,7 +250,17 @@ def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys):
         assert prediction.probabilities[prediction.label] == max(prediction.probabilities.values())
         assert math.isclose(sum(prediction.attention), 1, abs_tol=1e-5)
         assert len(prediction.attention) == len(prediction.tokens)
+    computed: list[torch.Tensor] = []
+    weigh = DotProduct.weights
+    monkeypatch.setattr(
+        DotProduct, "weights", lambda *args: computed.append(args[1]) or weigh(*args)
+    )
+    encoder = SentenceEncoder(labeller.model, labeller.tokenizer)
+    encoder.encode(texts, every_layer=True)
     [alone] = labeller.predict([(texts[1],)])
+    assert not computed
+    labeller.predict([(texts[1],)], attention=True)
+    assert len(computed) == 1
     for label, p in found[1].probabilities.items():
         assert math.isclose(alone.probabilities[label], p, abs_tol=1e-5)
     assert (
