@@ -52,8 +52,10 @@ def find_translations(
     Returns:
         Its n best hypotheses, or its n samples if nothing chooses; fewer if they are known without a search.
     """
-    if not prefix and (known := masking.find_known(forward.tokenizer, piece)):
-        return known[: search.n_best]
+    if piece.masked_sources and not prefix:
+        known = masking.find_known(forward.tokenizer, piece)
+        if known:
+            return known[: search.n_best]
     is_chosen = search.mbr or backward is not None
     if is_chosen:
         from headway.translation.choosing import choose, widen_search

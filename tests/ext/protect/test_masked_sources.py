@@ -16,6 +16,7 @@ from headway.ext.documents.passages import Passage
 from headway.ext.protect import MaskedSource
 from headway.ext.protect.glossary import Term
 from headway.ext.protect.marked_text import MarkedText
+from headway.ext.protect.masking import ProtectedTextMasking
 from headway.ext.protect.placeholder_words import NOTHING, PlaceholderWord
 from headway.ext.protect.restoring import link_parts, restore
 from headway.text import Tokenizer, WordLinks
@@ -510,3 +511,21 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
             assert run(lines.cut(line)) == expected, line
             taken += is_plain(stripped)
     assert 100 < taken < 1_100
+
+
+def test_a_plain_line_enters_no_stage_of_masking(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [line for line in sentences(40, 4) if is_plain(line)]
+    assert len(lines) > 30
+    expected = translator.translate(lines)
+
+    def stop(*_: object, **__: object) -> None:
+        raise AssertionError("a plain line is masked")
+
+    methods = [name for name, each in vars(ProtectedTextMasking).items() if callable(each)]
+    for name in {*methods} - {"__init__"}:
+        monkeypatch.setattr(ProtectedTextMasking, name, stop)
+    assert translator.translate(lines) == expected
+    with pytest.raises(AssertionError, match="is masked"):
+        translator.translate("the cat {x}")

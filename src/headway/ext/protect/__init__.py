@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         divide_at_breaks,
         find_protected_text,
         has_words,
-        is_all_protected,
         is_symbol,
     )
     from headway.ext.protect.word_ranges import between, overlapped, translate_range

@@ -106,12 +106,6 @@ def has_words(text: str) -> bool:
     return any(map(str.isalpha, text)) and _has_words(text, _match(text))
 
 
-def is_all_protected(text: str) -> bool:
-    """Return whether a text has protected text, and no letter or digit besides."""
-    found = _match(text)
-    return bool(found) and not any(map(str.isalnum, "".join(list_gaps(text, found))))
-
-
 def is_symbol(text: str) -> bool:
     """Return whether a text is a unit, a Roman number, or has no word of two letters, as cells of tables may be.
 
