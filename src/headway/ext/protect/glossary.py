@@ -266,8 +266,10 @@ class Glossary:
 
     def _find_alike(self, folded: str, start: int) -> set[int]:
         """Return the numbers of the terms that begin like a folded text does at ``start``."""
-        found = (self._by_beginning.get(folded[start : start + size], ()) for size in self._sizes)
-        return set().union(*found)
+        alike = set[int]()
+        for size in self._sizes:
+            alike.update(self._by_beginning.get(folded[start : start + size], ()))
+        return alike
 
     def find(self, text: str, protected: Sequence[ProtectedText] = ()) -> list[TermMatch]:
         """Return the terms of a text, from left to right; they do not overlap.

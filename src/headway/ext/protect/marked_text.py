@@ -9,7 +9,7 @@ Where a text is cut does not depend on what is masked: a private-use character s
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from html import unescape
 from itertools import cycle, groupby
 
@@ -72,7 +72,6 @@ class MarkedText:
         self.tokenizer, self.language_name = tokenizer, language_name
         self.placeholder_words = placeholder_words
         self.marks: dict[str, SourcePart] = {}
-        self._spell = cache(self._spell_renderings)  # a term may occur a thousand times
         spans = sorted(self._find_parts(text, keep, glossary))
         used = set(text) if spans else set()
         free = (character for character in map(chr, _FREE) if character not in used)
@@ -104,23 +103,10 @@ class MarkedText:
         self, kind: str, source: str, renderings: tuple[str, ...], is_spelled: bool
     ) -> SourcePart:
         """Return a part; what is spelled is written by the model, unless its vocabulary has no subwords for it."""
-        spelled, alternatives = self._spell(renderings) if is_spelled else ((), ())
+        spelled, alternatives = _spell(self.tokenizer, renderings) if is_spelled else ((), ())
         if kind in ("term", "literal") and not spelled:
             return SourcePart(source, "name", renderings[:1], is_term=kind == "term")
         return SourcePart(source, kind, spelled or renderings, alternatives, is_term=kind == "term")
-
-    def _spell_renderings(
-        self, renderings: tuple[str, ...]
-    ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-        """Return the texts that are spelled without unknown characters and bytes, and their token ids."""
-        tokenizer = self.tokenizer
-        each = zip(renderings, tokenizer.encode_target(renderings), strict=True)
-        spelled = tuple(
-            text
-            for text, ids in each
-            if tokenizer.unk not in ids and not any(map(is_byte, tokenizer.target_subwords(ids)))
-        )
-        return spelled, spell_words(tokenizer, spelled) if spelled else ()
 
     def to_small_letters(self, language: str) -> None:
         """Write the text, which is in capitals, as sentences, also its terms.
@@ -234,6 +220,20 @@ class MarkedText:
         plain = self.language_name + simplify_breaks(text.strip())
         [ids] = self.tokenizer.encode_source([plain])
         return MaskedSource(text, ids, constraints, tuple(placed))
+
+
+@lru_cache(4096)  # a term may occur a thousand times in a text, and in many
+def _spell(
+    tokenizer: Tokenizer, renderings: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Return the texts that are spelled without unknown characters and bytes, and their token ids."""
+    each = zip(renderings, tokenizer.encode_target(renderings), strict=True)
+    spelled = tuple(
+        text
+        for text, ids in each
+        if tokenizer.unk not in ids and not any(map(is_byte, tokenizer.target_subwords(ids)))
+    )
+    return spelled, spell_words(tokenizer, spelled) if spelled else ()
 
 
 def _is_between_words(before: str, tag: str, following: str) -> bool:

@@ -35,13 +35,18 @@ class Restored(NamedTuple):
 
     Attributes:
         text: The translation.
-        words: For each word of the translation of the masked source the number of its word in ``text``.
+        pieces: Of what the model has written and of ``text``; see `map_words`.
         kept: Pairs of where the piece has what is kept for words, and where ``text`` has it.
     """
 
     text: str
-    words: list[int]
+    pieces: list[tuple[str, str, bool]]
     kept: list[tuple[Span, Span]]
+
+    @property
+    def words(self) -> list[int]:
+        """For each word that the model has written the number of its word in ``text``."""
+        return map_words(self.pieces)
 
 
 class _Tag(NamedTuple):
@@ -97,7 +102,7 @@ def restore(
             first = len(restored) - len(new.lstrip())
             kept.append((edit.source, (first, first + len(new.strip()))))
     pieces.append((text[at:], text[at:], True))
-    return Restored(restored + text[at:], map_words(pieces), kept)
+    return Restored(restored + text[at:], pieces, kept)
 
 
 def needs_links(tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]) -> bool:
@@ -173,11 +178,12 @@ def _replace_linked(
     Words without spaces between them are single characters; of others as many are replaced as it has, the last ones,
     because an article stands before its noun. Without links it keeps its relative place.
     """
+    lacking = [p for n, p in enumerate(masked.parts) if p.alternatives and n not in rendered]
+    if not lacking:
+        return
     own_words, words = find_words(masked.text), find_words(text)
     pairs, whole = sorted(links), (0, len(own_words))
-    for number, part in enumerate(masked.parts):
-        if not part.alternatives or number in rendered:
-            continue
+    for part in lacking:
         own = overlapped(own_words, part.span)
         first, last = translate_range(pairs, own, whole, (0, len(words)))
         if not between(pairs, own) and own != whole:
