@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from headway.config import SearchConfig
+from headway.ext.protect import find_protected_text
 from headway.ext.protect.capitals import to_capitals
 from headway.ext.protect.glossary import Glossary, Term
 from headway.ext.protect.masking import find_list_label
@@ -222,6 +223,9 @@ def test_every_invisible_character_is_read_as_nothing(translator: Translator) ->
     for unseen in UNSEEN:
         changed = line.replace("house", f"ho{unseen}use")
         assert list_read(translator, changed) == plain, ascii(unseen)
+        # A word does not end there, so that it is neither a unit nor a code.
+        for text in (f"34 min{unseen}utes", f"The A4{unseen}b"):
+            assert find_protected_text(text) == [], ascii(unseen)
 
 
 @pytest.mark.slow
