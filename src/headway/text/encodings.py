@@ -5,24 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from headway.errors import HeadwayError
+from headway.text.languages import ENCODINGS, base_code
 
 CHUNK = 1 << 16  # bytes converted at once
-
-# The encoding of older Windows programs for each language; cp1252 for all others.
-WINDOWS = {
-    "cp1250": ("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"),
-    "cp1251": ("be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "uk"),
-    "cp1253": ("el",),
-    "cp1254": ("az", "tr"),
-    "cp1255": ("he", "yi"),
-    "cp1256": ("ar", "fa", "ps", "ur"),
-    "cp1257": ("et", "lt", "lv"),
-    "cp1258": ("vi",),
-    "cp874": ("th",),
-    "cp932": ("ja",),
-    "cp949": ("ko",),
-    "gb18030": ("zh",),
-}
 
 
 def check_encoding(name: str) -> None:
@@ -42,8 +27,9 @@ def check_encoding(name: str) -> None:
 
 def likely_encoding(languages: Sequence[str]) -> str:
     """Return the encoding that text of these languages probably has if it is not UTF-8."""
-    codes = {code.lower().replace("_", "-").partition("-")[0] for code in languages}
-    return next((name for name, known in WINDOWS.items() if codes & set(known)), "cp1252")
+    return next(
+        (ENCODINGS[code] for code in map(base_code, languages) if code in ENCODINGS), "cp1252"
+    )
 
 
 def extends_ascii(encoding: str) -> bool:

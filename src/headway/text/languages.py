@@ -1,42 +1,31 @@
-"""Pairs of languages, such as en-de, and the codes by which people name one language."""
+"""Pairs of languages, such as en-de, and the codes by which people name one language.
 
+What is known of each language stands in ``languages.json``.
+"""
+
+import json
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
 
 # A language of ISO 639, with script and country.
 _USUAL = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
-_JOINED = {"zh", "yue", "cmn", "ja"}  # no space after a sentence
-_UNSPACED = _JOINED | {"th", "lo", "km", "my"}  # no spaces between words
-
-# ISO 639-1 codes, and common codes with a script or country.
-NAMES = {
-    "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian",
-    "bg": "Bulgarian", "bn": "Bengali", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech",
-    "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
-    "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian",
-    "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician", "gu": "Gujarati",
-    "ha": "Hausa", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian",
-    "hy": "Armenian", "id": "Indonesian", "ig": "Igbo", "is": "Icelandic", "it": "Italian",
-    "ja": "Japanese", "jv": "Javanese", "ka": "Georgian", "kk": "Kazakh", "km": "Khmer",
-    "kn": "Kannada", "ko": "Korean", "ku": "Kurdish", "ky": "Kyrgyz", "la": "Latin",
-    "lb": "Luxembourgish", "lo": "Lao", "lt": "Lithuanian", "lv": "Latvian", "mg": "Malagasy",
-    "mi": "Maori", "mk": "Macedonian", "ml": "Malayalam", "mn": "Mongolian", "mr": "Marathi",
-    "ms": "Malay", "mt": "Maltese", "my": "Burmese", "nb": "Norwegian Bokmål", "ne": "Nepali",
-    "nl": "Dutch", "nn": "Norwegian Nynorsk", "no": "Norwegian", "nr": "Southern Ndebele",
-    "nso": "Northern Sotho", "oc": "Occitan", "or": "Odia", "pa": "Punjabi", "pl": "Polish",
-    "ps": "Pashto", "pt": "Portuguese", "pt-BR": "Portuguese (Brazil)", "qu": "Quechua",
-    "ro": "Romanian", "ru": "Russian", "rw": "Kinyarwanda", "sa": "Sanskrit", "si": "Sinhala",
-    "sk": "Slovak", "sl": "Slovenian", "so": "Somali", "sq": "Albanian", "sr": "Serbian",
-    "ss": "Swati", "st": "Southern Sotho", "su": "Sundanese", "sv": "Swedish", "sw": "Swahili",
-    "ta": "Tamil", "te": "Telugu", "tg": "Tajik", "th": "Thai", "tk": "Turkmen", "tl": "Tagalog",
-    "tn": "Tswana", "tr": "Turkish", "ts": "Tsonga", "tt": "Tatar", "ug": "Uyghur",
-    "uk": "Ukrainian", "ur": "Urdu", "uz": "Uzbek", "ve": "Venda", "vi": "Vietnamese",
-    "xh": "Xhosa", "yi": "Yiddish", "yo": "Yoruba", "zh": "Chinese", "zh-Hans": "Chinese",
-    "zh-Hant": "Chinese (traditional)", "zu": "Zulu",
-}  # fmt: skip
+_FACTS = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+# English names of ISO 639-1 codes, and of common codes with a script or country.
+NAMES: dict[str, str] = _FACTS["names"]
+# ISO 639-3 codes, which models of OPUS-MT use, and their ISO 639-1 codes.
+SHORT: dict[str, str] = _FACTS["short"]
+_ALIASES: dict[str, str] = _FACTS["aliases"]  # of older standards and of LibreTranslate
+# The script in which a language is mostly written, if not in the Latin one.
+_SCRIPTS: dict[str, str] = _FACTS["scripts"]
+# The encoding of older Windows programs for a language; cp1252 for all others.
+ENCODINGS: dict[str, str] = _FACTS["encodings"]
+_TRADITIONAL: list[str] = _FACTS["traditional"]  # countries of Chinese in traditional characters
+_JOINED: list[str] = _FACTS["joined"]  # no space after a sentence
+_UNSPACED = [*_JOINED, *_FACTS["unspaced"]]  # no spaces between words
 
 
 def is_code(word: str) -> bool:
@@ -84,40 +73,6 @@ Languages = tuple[str, str]  # codes of source and target
 CODE = re.compile(r"\w[\w-]{0,30}")  # of a language, such as de, pt-BR or zh_Hant
 
 _PART = re.compile(r"[a-z]{2,3}(?![a-z])")  # how the code of a language begins
-
-# ISO 639-3 codes, which models of OPUS-MT use, and their ISO 639-1 codes.
-SHORT = {
-    "afr": "af", "amh": "am", "ara": "ar", "aze": "az", "bel": "be", "bul": "bg", "ben": "bn",
-    "bos": "bs", "cat": "ca", "ces": "cs", "cym": "cy", "dan": "da", "deu": "de",
-    "ell": "el", "eng": "en", "epo": "eo", "spa": "es", "est": "et", "eus": "eu", "fas": "fa",
-    "pes": "fa", "fin": "fi", "fra": "fr", "gle": "ga", "glg": "gl", "guj": "gu", "hau": "ha",
-    "heb": "he", "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy", "ind": "id", "ibo": "ig",
-    "isl": "is", "ita": "it", "jpn": "ja", "jav": "jv", "kat": "ka", "kaz": "kk", "khm": "km",
-    "kan": "kn", "kor": "ko", "kur": "ku", "kmr": "ku", "kir": "ky", "lat": "la", "ltz": "lb",
-    "lao": "lo", "lit": "lt", "lav": "lv", "mlg": "mg", "mri": "mi", "mkd": "mk", "mal": "ml",
-    "mon": "mn", "mar": "mr", "msa": "ms", "zsm": "ms", "mlt": "mt", "mya": "my", "nob": "nb",
-    "nep": "ne", "nld": "nl", "nno": "nn", "nor": "no", "nbl": "nr", "oci": "oc", "ori": "or",
-    "pan": "pa", "pol": "pl", "pus": "ps", "por": "pt", "que": "qu", "ron": "ro", "rus": "ru",
-    "kin": "rw", "san": "sa", "sin": "si", "slk": "sk", "slv": "sl", "som": "so", "sqi": "sq",
-    "srp": "sr", "ssw": "ss", "sot": "st", "sun": "su", "swe": "sv", "swa": "sw",
-    "swh": "sw", "tam": "ta", "tel": "te", "tgk": "tg", "tha": "th", "tuk": "tk", "tgl": "tl",
-    "tsn": "tn", "tur": "tr", "tso": "ts", "tat": "tt", "uig": "ug", "ukr": "uk", "urd": "ur",
-    "uzb": "uz", "ven": "ve", "vie": "vi", "xho": "xh", "yid": "yi", "yor": "yo", "zho": "zh",
-    "cmn": "zh", "zul": "zu",
-}  # fmt: skip
-
-
-# Codes of older standards and of LibreTranslate.
-_ALIASES = {"pb": "pt-br", "zt": "zh-hant", "iw": "he", "ji": "yi", "in": "id"}
-# In which script a language is mostly written, if not in the Latin one.
-_SCRIPTS = {
-    "hans": {"zh"}, "hant": {"yue"}, "jpan": {"ja"}, "kore": {"ko"}, "grek": {"el"}, "hebr": {"he", "yi"}, "thai": {"th"},
-    "arab": {"ar", "ckb", "fa", "ps", "sd", "ug", "ur"}, "armn": {"hy"}, "geor": {"ka"}, "ethi": {"am", "ti"}, "khmr": {"km"},
-    "cyrl": {"ba", "be", "bg", "kk", "ky", "mk", "mn", "ru", "sr", "tg", "tt", "uk"}, "laoo": {"lo"}, "mymr": {"my"},
-    "deva": {"hi", "mr", "ne", "sa"}, "beng": {"as", "bn"}, "gujr": {"gu"}, "guru": {"pa"}, "knda": {"kn"}, "mlym": {"ml"},
-    "orya": {"or"}, "sinh": {"si"}, "taml": {"ta"}, "telu": {"te"}, "tibt": {"bo", "dz"},
-}  # fmt: skip
-_TRADITIONAL = ("tw", "hk", "mo")  # countries of Chinese in traditional characters
 
 
 def parse_pair(word: str) -> Languages | None:
@@ -170,7 +125,7 @@ def _read_code(code: str) -> _Code:
     language, *others = shorten_code(_expand(code)).split("-")
     script = next((part for part in others if len(part) == 4 and part.isalpha()), "")
     country = "-".join(part for part in others if part != script)
-    usual = next((name for name, of in _SCRIPTS.items() if language in of), "latn")
+    usual = _SCRIPTS.get(language, "latn")
     if country in _TRADITIONAL and usual == "hans":
         usual = "hant"
     return _Code(language, script or usual, country)
