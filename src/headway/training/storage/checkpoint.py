@@ -19,17 +19,14 @@ from torch import Tensor
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.files import (
-    hash_file,
-    read_small_file,
-    write_atomically,
-)
+from headway.files import hash_file, read_small_file, write_atomically
 from headway.translation.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
 FORMAT = 2
 MOST_STATE_BYTES = 1 << 26
 DIGESTS = "SHA256SUMS"
+STATE = "state.json"
 OPTIMIZER = "optimizer.safetensors"
 DIGEST_LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
 
@@ -52,7 +49,7 @@ def write_checkpoint(
         for name, group in tensors.items():
             save_tensors(temporary / f"{name}.safetensors", group)
         values = {"format": FORMAT, "headway": __version__, **state}
-        (temporary / "state.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
+        (temporary / STATE).write_text(json.dumps(values, indent=1), encoding="utf-8")
         names = sorted(file.name for file in temporary.iterdir())
         lines = [f"{hash_file(temporary / name)}  {name}\n" for name in names]
         (temporary / DIGESTS).write_text("".join(lines), encoding="utf-8")
@@ -64,58 +61,51 @@ def read_checkpoint(path: Path) -> tuple[dict[str, dict[str, Tensor]], dict[str,
     Raises:
         HeadwayError: If a file is missing, damaged or changed.
     """
+    check_digests(path)
     files = sorted(path.glob("*.safetensors"))
-    for name in sorted({*read_digests(path), *(file.name for file in files)}):
-        check_digest(path / name)
     return {file.stem: read_tensors(file) for file in files}, read_state(path)
 
 
-def read_state(path: Path) -> dict[str, Any]:
-    """Read the state of a checkpoint.
+def check_digests(path: Path, *names: str) -> None:
+    """Check that files of a checkpoint are what was written.
+
+    Args:
+        path: The checkpoint.
+        names: Of the files; none: all that were written, and all tensors that are there.
 
     Raises:
-        HeadwayError: If the file is missing, damaged or changed.
+        HeadwayError: If one is missing or changed, or the list of digests is missing or damaged.
     """
-    file = path / "state.json"
-    check_digest(file)
-    return read_small_file(
-        file, FORMAT, MOST_STATE_BYTES, oldest=FORMAT, instead="start another RUN"
-    )
-
-
-def read_digests(path: Path) -> dict[str, str]:
-    """Return file name -> sha256 of a checkpoint's files.
-
-    Raises:
-        HeadwayError: If the list of digests is missing or damaged.
-    """
-    file = path / DIGESTS
-    if not file.is_file():
-        raise HeadwayError(f"{file}: missing")
+    sums = path / DIGESTS
+    if not sums.is_file():
+        raise HeadwayError(f"{sums}: missing")
     try:
-        lines = [DIGEST_LINE.fullmatch(line) for line in file.read_text("utf-8").splitlines()]
+        lines = [DIGEST_LINE.fullmatch(line) for line in sums.read_text("utf-8").splitlines()]
     except (OSError, ValueError) as error:
-        raise HeadwayError(f"{file}: cannot be read ({error})") from None
+        raise HeadwayError(f"{sums}: cannot be read ({error})") from None
     digests = {match[2]: match[1] for match in lines if match}
-    if "state.json" not in digests or len(digests) < len(lines):
-        raise HeadwayError(f"{file}: not a list of digests")
-    return digests
+    if STATE not in digests or len(digests) < len(lines):
+        raise HeadwayError(f"{sums}: not a list of digests")
+    found = (file.name for file in path.glob("*.safetensors"))
+    for file in (path / name for name in names or sorted({*digests, *found})):
+        if not file.is_file():
+            raise HeadwayError(f"{file}: missing")
+        try:
+            if hash_file(file) != digests.get(file.name):
+                raise HeadwayError(f"{file}: changed since it was written (see {DIGESTS})")
+        except OSError as error:
+            raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
 
 
-def check_digest(file: Path) -> None:
-    """Check that a file of a checkpoint is what was written.
+def read_state(path: Path) -> dict[str, Any]:
+    """Read the state of a checkpoint, whose digest was checked before.
 
     Raises:
-        HeadwayError: If the file is missing or changed.
+        HeadwayError: If another Headway wrote it.
     """
-    if not file.is_file():
-        raise HeadwayError(f"{file}: missing")
-    digests = read_digests(file.parent)
-    try:
-        if hash_file(file) != digests.get(file.name):
-            raise HeadwayError(f"{file}: changed since it was written (see {DIGESTS})")
-    except OSError as error:
-        raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
+    return read_small_file(
+        path / STATE, FORMAT, MOST_STATE_BYTES, oldest=FORMAT, instead="start another RUN"
+    )
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

@@ -31,7 +31,8 @@ from headway.training import parallel
 from headway.training.storage.checkpoint import (
     DIGESTS,
     OPTIMIZER,
-    check_digest,
+    STATE,
+    check_digests,
     explain_write_errors,
     read_checkpoint,
     read_state,
@@ -297,11 +298,11 @@ class RunDirectory:
 
     def check_weights(self, step: int, identity: str) -> None:
         """Check that the weights of a checkpoint are those that the run wrote; see `load`."""
-        check_digest(self.weights(step))
+        check_digests(self.checkpoint(step), self.weights(step).name, STATE)
         self._check_state(step, identity, read_state(self.checkpoint(step)))
 
     def _check_state(self, step: int, identity: str, state: Mapping[str, object]) -> None:
-        file = self.checkpoint(step) / "state.json"
+        file = self.checkpoint(step) / STATE
         with check_writer(file, state):
             if state.get("step") != step:
                 raise HeadwayError(f"{file}: not the state of step {step}")
