@@ -16,6 +16,15 @@ from headway.training.validation import ValidationReport
 from headway.translation.direction import KnownLanguages
 from headway.translation.front_matter import front_matter
 
+LIMITS = """
+## Limits
+
+The model knows only subjects, styles and languages that are in its training text. On other text
+it often translates fluently but wrongly. It translates each sentence without its context; the longest
+sentence in training had at most {} subwords. The model has not been examined
+for bias, nor for safety in any use: check its translations before you rely on them.
+"""
+
 
 def model_card(
     config: Config,
@@ -35,61 +44,33 @@ def model_card(
         report: The model's validation scores; None: it was not validated.
         pairs: All pairs of languages of a model of several.
     """
-    if config.model.kind != "translator":
-        return _encoder_or_decoder_card(config, record, which, report)
-    target = languages[1]
-    choice = f" {KnownLanguages(languages, pairs, ()).example}" if pairs else ""
-    data = record.data
+    data, machine, target = record.data, record.machine, languages[1]
     corpora = list(_fetched_corpora(data.origins))
-    head = front_matter(
-        list_codes(pairs) if pairs else languages,
-        datasets=list(dict.fromkeys(name for name in map(_hub_name, corpora) if name)),
-        scores=_values(target, report),
-        scored_on=f"{data.validation_pairs:,} validation pairs, by which the model was chosen",
-    )
+    network, scores, limits = "A Transformer", "This model was not validated.", ""
+    if config.model.kind == "translator":
+        head = front_matter(
+            list_codes(pairs) if pairs else languages,
+            datasets=list(dict.fromkeys(name for name in map(_hub_name, corpora) if name)),
+            scores=_values(target, report),
+            scored_on=f"{data.validation_pairs:,} validation pairs, by which the model was chosen",
+        )
+        title, texts = describe_pairs(pairs or [languages]), "pairs, cleaned"
+        choice = f" {KnownLanguages(languages, pairs, ()).example}" if pairs else ""
+        use = f'echo "..." | headway translate .{choice}'
+        limits = LIMITS.format(config.text.max_tokens)
+        if report:
+            scores = _scores(config, data.validation_pairs, target, report)
+    else:
+        kind, texts = require("the model card", "kinds", config.model.kind), "texts"
+        title, task, use = kind.CARD
+        head, network = front_matter((), task=task), "One half of a Transformer"
+        if report:
+            measured = f"{kind.describe_score(report)}perplexity {report.perplexity:.3f}"
+            scores = f"Of the texts by which the model was chosen: {measured}."
     return f"""{head}
-# {describe_pairs(pairs or [languages])}
-
-A Transformer (Vaswani et al., 2017) trained with Headway {record.headway}; {which}.
-
-    echo "..." | headway translate .{choice}
-
-## Validation
-
-{_scores(config, data.validation_pairs, target, report)}
-
-## Data
-
-{data.training_pairs:,} training pairs, cleaned, and {data.validation_pairs:,} validation pairs.
-Fingerprint of the data: `{data.fingerprint}`; of the vocabulary: `{data.tokenizer}`.{_initial_model(record)}{_list_corpora(corpora)}
-
-## Limits
-
-The model knows only subjects, styles and languages that are in its training text. On other text
-it often translates fluently but wrongly. It translates each sentence without its context; the longest
-sentence in training had at most {config.text.max_tokens} subwords. The model has not been examined
-for bias, nor for safety in any use: check its translations before you rely on them.
-
-{_how_it_was_made(config, record)}"""
-
-
-def _encoder_or_decoder_card(
-    config: Config, record: RunRecord, which: str, report: ValidationReport | None
-) -> str:
-    """Return the card of a language model or of a classifier."""
-    data = record.data
-    title, task, use = require("the model card", "kinds", config.model.kind).CARD
-    scores = "This model was not validated."
-    if report is not None:
-        headline = report.headline[0].upper() + report.headline[1:]
-        if config.model.kind == "classifier":
-            headline += f", perplexity {report.perplexity:.3f}"
-        scores = f"{headline}. Measured on {data.validation_pairs:,} texts, by which the model was chosen."
-    return f"""{front_matter((), task=task)}
 # {title}
 
-{"The decoder" if task == "text-generation" else "The encoder"} of a Transformer (Vaswani et al., 2017) alone,
-trained with Headway {record.headway}; {which}.
+{network} (Vaswani et al., 2017) trained with Headway {record.headway}; {which}.
 
     {use}
 
@@ -99,15 +80,10 @@ trained with Headway {record.headway}; {which}.
 
 ## Data
 
-{data.training_pairs:,} training texts. Fingerprint of the data: `{data.fingerprint}`; of the
-vocabulary: `{data.tokenizer}`.
-
-{_how_it_was_made(config, record)}"""
-
-
-def _how_it_was_made(config: Config, record: RunRecord) -> str:
-    machine = record.machine
-    return f"""## How it was made
+{data.training_pairs:,} training {texts}, and {data.validation_pairs:,} for validation.
+Fingerprint of the data: `{data.fingerprint}`; of the vocabulary: `{data.tokenizer}`.{_initial_model(record)}{_list_corpora(corpora)}
+{limits}
+## How it was made
 
 This command started the training:
 
@@ -164,9 +140,7 @@ def _initial_model(record: RunRecord) -> str:
     return f"\nTraining started from the weights of the model `{name}` (sha256 `{digest}`)."
 
 
-def _scores(config: Config, pairs: int, language: str, report: ValidationReport | None) -> str:
-    if report is None:
-        return "This model was not validated: score it with `headway evaluate`."
+def _scores(config: Config, pairs: int, language: str, report: ValidationReport) -> str:
     bleu, chrf = _signature("bleu", language), _signature("chrf", language)
     limit = config.training.validation_sentences
     sentences = f"{min(limit or pairs, pairs)} raw sentences"
