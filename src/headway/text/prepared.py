@@ -73,10 +73,11 @@ class PreparedData:
         for group in self.groups:
             count = min(group.training_pairs, most // len(self.groups))
             rows = [first + number * group.training_pairs // count for number in range(count)]
-            yield group.languages, [self._text(row) for row in rows]
+            yield group.languages, [self.read_pair(row) for row in rows]
             first += group.training_pairs
 
-    def _text(self, row: int) -> tuple[str, str]:
+    def read_pair(self, row: int) -> tuple[str, str]:
+        """Return the source and the target of a training pair as people read them."""
         source, target = self.train.pair(row)
         return (
             self.tokenizer.decode_source(source.tolist()),

@@ -175,15 +175,11 @@ class Corpus:
         """Tokens of each target sentence, [pairs]."""
         return np.diff(self._ends["target"], prepend=0).astype(np.int32)
 
-    def find_longest(self, side: str) -> tuple[int, int]:
-        """Return the number and the tokens of the longest sentence of one side, "source" or "target"."""
-        found = (-1, 0)
-        for start in range(0, len(self), DIGESTED):
-            lengths = self.lengths_at(side, np.arange(start, min(start + DIGESTED, len(self))))
-            row = int(lengths.argmax())
-            if lengths[row] > found[1]:
-                found = start + row, int(lengths[row])
-        return found
+    def find_longest(self, side: str) -> int:
+        """Return the tokens of the longest sentence of one side, "source" or "target"."""
+        starts = range(0, len(self), DIGESTED)
+        parts = (np.arange(start, min(start + DIGESTED, len(self))) for start in starts)
+        return max((int(self.lengths_at(side, rows).max()) for rows in parts), default=0)
 
     def lengths_at(self, side: str, rows: npt.NDArray[np.int64]) -> Lengths:
         """Return the tokens of some sentences of one side, "source" or "target"."""

@@ -13,11 +13,12 @@ from headway.config import SearchConfig, TrainingConfig
 from headway.errors import HeadwayError, is_out_of_memory
 from headway.files import remove, temporary_path
 from headway.text.batches import Rows
+from headway.text.shards import SIDES
 from headway.training import parallel
 from headway.training.machine import kept_generators, peak_memory
 from headway.training.storage.checkpoint import Tensors, read_checkpoint, write_checkpoint
 from headway.training.storage.run_directory import RESUMABLE
-from headway.training.validation import check_lengths, validate
+from headway.training.validation import validate
 
 if TYPE_CHECKING:
     from headway.training.run import Run
@@ -60,7 +61,7 @@ def make_dry_run(run: "Run") -> DryRun:
     Raises:
         HeadwayError: If memory or disk is too small, or a checkpoint cannot be read back.
     """
-    check_lengths(run.trainer.model, run.data, "train")
+    _check_positions(run)
     with kept_generators(run.trainer.device):
         rate = _time_batches(run)
         try_validation(run, SENTENCES)
@@ -85,6 +86,18 @@ def make_dry_run(run: "Run") -> DryRun:
         disk=disk,
         free=free,
     )
+
+
+def _check_positions(run: "Run") -> None:
+    """Check that a learned table of positions is as long as all text, which may have been prepared for a longer one."""
+    shape = run.config.model
+    for corpus in (run.data.train, run.data.valid) if shape.positions == "learned" else ():
+        longest = max(map(corpus.find_longest, SIDES))
+        if longest > shape.max_positions:
+            raise HeadwayError(
+                f"{corpus.directory}: a text has {longest} tokens, more than model.max_positions ="
+                f" {shape.max_positions}: give --model.max-positions {longest}, or shorter lines"
+            )
 
 
 def _time_batches(run: "Run") -> float:

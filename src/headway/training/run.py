@@ -27,6 +27,7 @@ from headway.training.machine import (
     thread_count,
 )
 from headway.training.steps.feed import Feed
+from headway.training.steps.sharding import ShardedTrainer
 from headway.training.steps.trainer import StepReport, Trainer
 from headway.training.storage.checkpoint import average_weights, explain_write_errors
 from headway.training.storage.model_writer import install_model, write_model
@@ -74,7 +75,8 @@ class Run:
             if config.training.zero_outputs:
                 zero_outputs(model)
             model = model.to(device)
-            self.trainer = Trainer(model, config.training, self.machine.precision)
+            kind = ShardedTrainer if config.training.shard else Trainer
+            self.trainer = kind(model, config.training, self.machine.precision)
         self.feed = Feed(data, config.training, device)
         self.state = RunState()
         self.saved = -1  # the step of the last checkpoint
@@ -134,7 +136,9 @@ class Run:
         self.state.failures = self.state.failures + 1 if report.skipped else 0
         if report.skipped:
             self.state.skipped += 1
-            pairs = [pair for batch in data.batches for pair in self.feed.text(batch)]
+            pairs = [
+                self.data.read_pair(int(n)) for batch in data.batches for n in batch.pair_indices
+            ]
             path = self.directory.write_bad_batch(self.step, parallel.rank(), pairs)
             events.append(
                 Notice(

@@ -7,19 +7,17 @@ depend on the number of ranks.
 import math
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from headway.config import SearchConfig
-from headway.errors import HeadwayError
 from headway.evaluation.metrics import LineStatistics, pick_metrics
 from headway.model import Network, Transformer
 from headway.text.batches import plan_batches, read_batch
 from headway.text.languages import Languages, name_pair
 from headway.text.prepared import PreparedData
-from headway.text.shards import SIDES
 from headway.training import parallel
 from headway.training.steps.objective import Objective
 from headway.translation import Translator
@@ -106,7 +104,6 @@ def validate(
     Raises:
         HeadwayError: If a line is longer than the model has learned positions for.
     """
-    check_lengths(model, data, "valid")
     device = next(model.parameters()).device
     model.eval()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
@@ -159,28 +156,6 @@ def list_texts(data: PreparedData, sentences: int) -> Iterator[ValidationText]:
         chosen = slice(start, min(end, start + sentences) if sentences else end)
         yield ValidationText(group.languages, data.valid_source[chosen], data.valid_target[chosen])
         start = end
-
-
-def check_lengths(model: Network, data: PreparedData, part: Literal["train", "valid"]) -> None:
-    """Check that a learned table of positions is as long as a text, which may have been prepared for a longer one.
-
-    Raises:
-        HeadwayError: If it is not.
-    """
-    most = model.config.max_positions
-    if model.config.positions != "learned":
-        return
-    corpus = data.train if part == "train" else data.valid
-    for side in SIDES:
-        row, tokens = corpus.find_longest(side)
-        if tokens > most:
-            place = f"{data.directory / f'valid.{side}'}, line {row + 1}: has"
-            if part == "train":
-                place = f"{data.directory}: the {side} of training pair {row + 1} has"
-            raise HeadwayError(
-                f"{place} {tokens} tokens, more than model.max_positions = {most}: give"
-                f" --model.max-positions {tokens}, or text with shorter lines"
-            )
 
 
 def _translate(

@@ -12,7 +12,8 @@ from headway.errors import LostRankError, UsageError
 from headway.model import Transformer
 from headway.text.batches import Batch
 from headway.training import parallel
-from headway.training.steps.gradient_sum import share_of, turns_of
+from headway.training.steps.gradient_sum import share_of
+from headway.training.steps.sharding import ShardedTrainer, turns_of
 from headway.training.steps.trainer import Step, Trainer
 from support.ranks import in_ranks
 from support.runs import command, metrics
@@ -56,7 +57,7 @@ def take_steps(shard, precision, tying, counts, **settings):
     config = TrainingConfig(
         shard=shard, batch_tokens=80, micro_batch_tokens=10, warmup_steps=4, max_steps=9, **settings
     )
-    trainer = Trainer(model, config, precision)
+    trainer = (ShardedTrainer if shard else Trainer)(model, config, precision)
     divide = turns_of if shard else share_of
     gradients, numbers = {}, []
     for step, count in enumerate(counts):
@@ -137,7 +138,7 @@ def lose_a_rank():
     """In a rank: the second one ends between the forward and the backward pass of the first."""
     torch.set_num_threads(1)
     config = TrainingConfig(shard=True, batch_tokens=80, micro_batch_tokens=10)
-    trainer = Trainer(Transformer(ModelConfig(**SHAPE)), config)
+    trainer = ShardedTrainer(Transformer(ModelConfig(**SHAPE)), config)
     if parallel.rank():
         return trainer.objective(micro_batch(1))[1]
     with pytest.raises(LostRankError):

@@ -119,9 +119,7 @@ def test_a_validation_line_longer_than_the_learned_positions_is_named(tmp_path):
     lines[2] = " ".join(lines)
     file.write_text("".join(f"{line}\n" for line in lines))
     learned = {"model__positions": "learned", "text__max_tokens": 14}
-    said = (
-        r"data/valid\.target, line 3: has \d+ tokens, .* = 14: give --model\.max-positions (\d+),"
-    )
+    said = r"data/valid: a text has \d+ tokens, .* = 14: give --model\.max-positions (\d+),"
     with pytest.raises(HeadwayError, match=said) as raised:
         dispatch(command(path, corpus, **learned, model__max_positions=14))
     enough = re.search(said, str(raised.value))[1]
@@ -140,9 +138,7 @@ def test_a_prepared_pair_longer_than_the_learned_positions_is_named(tmp_path):
     others = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
     learned = {"model.positions": "learned", "model.max-positions": 256}
     learned |= {"training.batch-tokens": 300, "training.micro-batch-tokens": 300}
-    said = (
-        rf"{data}: the source of training pair \d+ has 261 tokens, more than .* = 256: give --model"
-    )
+    said = rf"{data}/train: a text has 261 tokens, more than .* = 256: give --model"
     with pytest.raises(HeadwayError, match=said):
         dispatch(["train", str(tmp_path / "run"), "--data", str(data), *words(others | learned)])
     assert not RunDirectory(tmp_path / "run").started

@@ -27,9 +27,9 @@ from headway.text.batches import (
 )
 from headway.text.prepared import PreparedData
 from headway.text.shards import SIDES
-from headway.text.vocabulary import SPACE
 from headway.training import parallel
-from headway.training.steps.gradient_sum import share_of, turns_of
+from headway.training.steps.gradient_sum import share_of
+from headway.training.steps.sharding import turns_of
 from headway.training.steps.trainer import Step
 
 BLOCK = 1 << 20  # pairs; planned together, so that memory and time do not grow with the corpus
@@ -188,19 +188,9 @@ class Feed:
     def row_shape(self) -> RowShape:
         """Return the one shape of all packed rows of a run on a GPU."""
         corpus = self.data.train
-        longest = max(1, *(corpus.find_longest(side)[1] for side in SIDES))
+        longest = max(1, *(corpus.find_longest(side) for side in SIDES))
         mean = max(corpus.source_tokens, corpus.target_tokens) / len(corpus)
         return fixed_shape(self.config.batch_tokens // self.micro_batches or 1, longest, mean)
-
-    def text(self, batch: Batch) -> list[tuple[str, str]]:
-        """Return a batch's sentences as people read them."""
-        tokenizer = self.data.tokenizer
-        found = []
-        for row in batch.pair_indices:
-            source, target = self.data.train.pair(int(row))
-            subwords = "".join(tokenizer.source_subwords(source.tolist()[:-1]))
-            found.append((subwords.replace(SPACE, " ").strip(), tokenizer.decode(target.tolist())))
-        return found
 
     def _make_plan(self, epoch: int, block: int) -> list[Rows]:
         seed = self.config.seed

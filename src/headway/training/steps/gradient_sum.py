@@ -40,14 +40,6 @@ def share_of(rank: int, ranks: int, count: int) -> range:
     return range(rank * count // ranks, (rank + 1) * count // ranks)
 
 
-def turns_of(rank: int, ranks: int, count: int) -> list[int]:
-    """Return the micro-batch of a rank in each round of a step, in which every rank computes one.
-
-    A rank that would have none in the last round computes the last micro-batch again.
-    """
-    return [min(number, count - 1) for number in range(rank, count + -count % ranks, ranks)]
-
-
 def divide_share(share: range) -> list[Subtree]:
     """Divide neighboring micro-batches into the largest complete subtrees."""
     return [subtree for subtree, _ in add_halves((Subtree(number, 1), []) for number in share)]

@@ -4,7 +4,7 @@ Paper: sections 5.1, 5.3 and 5.4.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,10 +12,9 @@ from torch import Tensor
 
 from headway.config import TrainingConfig
 from headway.extension import load_first
-from headway.model import Network, make_model
+from headway.model import Network
 from headway.model.visibility import move
 from headway.text.batches import Batch
-from headway.torch_private import for_each
 from headway.training import parallel
 from headway.training.machine import kept_generators, seed_generators
 from headway.training.steps.gradient_sum import (
@@ -24,11 +23,9 @@ from headway.training.steps.gradient_sum import (
     add_halves,
     connect,
     share_of,
-    turns_of,
 )
-from headway.training.steps.objective import Objective, compute_gradient
+from headway.training.steps.objective import Loss, Objective, compute_gradient
 from headway.training.steps.optimizers import learning_rate, make_optimizers
-from headway.training.steps.sharding import ShardedObjective, collect, copy_slice
 
 
 @dataclass(frozen=True)
@@ -79,6 +76,8 @@ def read_numbers(losses: Tensor, norm: Tensor) -> list[float]:
 class Trainer:
     """Trains a model, one optimizer step at a time.
 
+    A model that is larger than a device has a trainer of its own: see `headway.training.steps.sharding`.
+
     Args:
         model: On its device.
         config: The training regime.
@@ -95,21 +94,27 @@ class Trainer:
         self.device = next(model.parameters()).device
         self.steps = 0
         self.low_precision = precision == "bf16"
-        objective = Objective(model, config.label_smoothing, config.agreement, config.cut)
-        self.objective = ShardedObjective(objective) if config.shard else objective
+        self.recorded: Callable[..., Gradient] | None = None
+        self.objective = self._set_up(
+            Objective(model, config.label_smoothing, config.agreement, config.cut)
+        )
         self.parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
-        self.recorded = None
-        if not config.shard:
-            shapes = [*(p.shape for p in self.parameters.values()), torch.Size([2])]
-            self.sum_gradients = connect(shapes, config.micro_batches_per_step, self.device)
-            make = load_first("gradients", self.device.type)
-            self.recorded = make(model, self.device) if make else None
         self.optimizers = make_optimizers(self.parameters, config, self.low_precision)
+
+    def _set_up(self, objective: Objective) -> Callable[[Batch], Loss]:
+        """Prepare what a step needs besides the optimizers, and return the loss on a batch."""
+        shapes = [p.shape for p in self.model.parameters() if p.requires_grad]
+        self.sum_gradients = connect(
+            [*shapes, torch.Size([2])], self.config.micro_batches_per_step, self.device
+        )
+        make = load_first("gradients", self.device.type)
+        self.recorded = make(self.model, self.device) if make else None
+        return objective
 
     def step(self, data: Step | Sequence[Batch]) -> StepReport:
         """Take one optimizer step on the sum of the micro-batches' losses over their target tokens.
 
-        The result does not depend on the number of ranks, bit for bit, unless the model is sharded. If the loss or a gradient is not
+        The result does not depend on the number of ranks, bit for bit. If the loss or a gradient is not
         finite, weights and optimizer state stay as they are. The step is counted all the same,
         because the learning rate is a function of the step.
 
@@ -121,7 +126,7 @@ class Trainer:
         self.set_training_mode()
         self.steps += 1
         *gradients, sums = self._gradient(data)
-        total_norm = collect(torch.nn.utils.get_total_norm(gradients))
+        total_norm = self.collect(torch.nn.utils.get_total_norm(gradients))
         loss, nll, norm = read_numbers(sums / data.target_tokens, total_norm)
         report = StepReport(
             step=self.steps,
@@ -147,7 +152,7 @@ class Trainer:
     def make_partial_sums(self) -> list[Gradient]:
         """Return zeros as large as the sums that exist while the last micro-batch is computed."""
         share = -(-self.config.micro_batches_per_step // parallel.world_size())
-        count = 1 if self.config.shard else (share - 1).bit_length()  # see `add_halves`
+        count = (share - 1).bit_length()  # see `add_halves`
         return [[torch.zeros_like(p) for p in self.parameters.values()] for _ in range(count)]
 
     def set_training_mode(self) -> None:
@@ -156,10 +161,7 @@ class Trainer:
             self.model.train()
 
     def compute(self, batch: Batch, tokens: float) -> Gradient:
-        """Return the gradient of a micro-batch for each parameter, and its summed losses, [2].
-
-        If the model is sharded, the gradient is the sum of those of a micro-batch of each rank.
-        """
+        """Return the gradient of a micro-batch for each parameter, and its summed losses, [2]."""
         if self.device.type != "cuda":
             return self._compute(batch, tokens)
         # A scalar of the GPU, by which a recording can divide, too.
@@ -170,10 +172,8 @@ class Trainer:
         return self.recorded(self._compute, batch, divisor)
 
     def _compute(self, batch: Batch, tokens: float | Tensor) -> Gradient:
-        with parallel.explain_lost_rank():  # the ranks exchange the weights of a sharded model
-            return compute_gradient(
-                list(self.parameters.values()), self.objective, batch, tokens, self.low_precision
-            )
+        parameters = list(self.parameters.values())
+        return compute_gradient(parameters, self.objective, batch, tokens, self.low_precision)
 
     def _gradient(self, data: Step) -> Gradient:
         """Return the gradient of a step for each parameter, and its summed losses, over all ranks."""
@@ -184,28 +184,8 @@ class Trainer:
             return self.compute(data.batches[number - share.start], data.target_tokens)
 
         with kept_generators(self.device):
-            if self.config.shard:
-                return self._sharded_gradient(data)
             parts = add_halves((Subtree(number, 1), compute(number)) for number in share)
         return self.sum_gradients(parts, data.count)
-
-    def _sharded_gradient(self, data: Step) -> Gradient:
-        """Return the gradient of a step of a sharded model, and its summed losses, over all ranks.
-
-        In each round, every rank computes one micro-batch, and torch sums their gradients.
-        """
-        ranks = parallel.world_size()
-        [total] = self.make_partial_sums()
-        losses = torch.zeros(2, device=self.device)
-        for turn, number in enumerate(turns_of(parallel.rank(), ranks, data.count)):
-            seed_generators(self.device, self.config.seed, self.steps, number)
-            # In the last round some ranks only help: divided by infinity, their gradient is zero.
-            is_counted = turn * ranks + parallel.rank() < data.count
-            divisor = data.target_tokens if is_counted else math.inf
-            *gradients, own = self.compute(data.batches[turn], divisor)
-            for_each("add_", total, gradients)
-            losses += own * is_counted
-        return [*total, parallel.gather(losses.cpu()).sum(0).to(self.device)]
 
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
@@ -221,33 +201,16 @@ class Trainer:
 
     def finite(self) -> bool:
         """Whether every weight is a finite number."""
-        return all(bool(collect(p.isfinite().all())) for p in self.model.state_dict().values())
+        weights = self.model.state_dict().values()
+        return all(bool(self.collect(weight.isfinite().all())) for weight in weights)
 
     def whole_model(self) -> Network:
-        """Return the model; if it is sharded, a whole copy that each rank collects for itself."""
-        if not self.config.shard:
-            return self.model
-        with kept_generators(self.device):
-            model = make_model(self.model.config).to(self.device)
-        slices = self.model.state_dict()
-        for name, tensor in model.state_dict().items():
-            tensor.copy_(collect(slices[name]))
-        return model
+        """Return the model with all its weights."""
+        return self.model
 
     def tensors(self) -> dict[str, dict[str, Tensor]]:
-        """Return weights and optimizer state, as they are now.
-
-        If the model is sharded, rank 0 gets the whole tensors in main memory, and the other ranks get
-        their shapes only (tensors of the device "meta").
-        """
-        found = self._own_tensors()
-        if not self.config.shard:
-            return found
-        kept = torch.device("meta" if parallel.rank() else "cpu")
-        return {
-            file: {name: collect(tensor).to(kept) for name, tensor in group.items()}
-            for file, group in found.items()
-        }
+        """Return weights and optimizer state, as they are now."""
+        return self._own_tensors()
 
     @torch.no_grad()
     def load(self, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
@@ -255,10 +218,18 @@ class Trainer:
         own = self._own_tensors()
         for file, group in tensors.items():
             for name, value in own[file].items():
-                copy_slice(group[name], value)
+                value.copy_(self.divide(group[name], value))
+
+    def collect(self, tensor: Tensor) -> Tensor:
+        """Return the whole of a tensor of which this rank may have a slice; here it has all."""
+        return tensor
+
+    def divide(self, whole: Tensor, like: Tensor) -> Tensor:
+        """Return this rank's part of a whole tensor, divided as another one; here all of it."""
+        return whole
 
     def _own_tensors(self) -> dict[str, dict[str, Tensor]]:
-        """Return weights and optimizer state, of which this rank may have slices."""
+        """Return what this rank has of weights and optimizer state."""
         states = [optimizer.state for optimizer in self.optimizers]
         optimizer = {
             f"{key}.{name}": value
