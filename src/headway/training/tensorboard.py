@@ -32,17 +32,16 @@ class TensorBoard:
     def show(self, event: Event) -> None:
         """Write the numbers of a step or of a validation."""
         if isinstance(event, StepReport):
-            group, names = "training", ["loss", "nll", "gradient_norm", "rate"]
+            group, values = "training", vars(event)
         elif isinstance(event, ValidationReport):
             group = "average" if event.averaged > 1 else "validation"
-            names = ["bleu", "chrf", "perplexity"]
+            of_pairs = {f"bleu/{pair}": bleu for pair, bleu in event.bleu_of_pairs.items()}
+            values = vars(event) | of_pairs
         else:
             return
-        values = {name: getattr(event, name) for name in names}
-        if isinstance(event, ValidationReport):
-            values |= {f"bleu/{pair}": bleu for pair, bleu in event.bleu_of_pairs.items()}
         for name, value in values.items():
-            self._writer.add_scalar(f"{group}/{name}", value, event.step)
+            if isinstance(value, float):
+                self._writer.add_scalar(f"{group}/{name}", value, event.step)
 
     def close(self) -> None:
         """Write pending events and close the file."""
