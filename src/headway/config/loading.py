@@ -132,8 +132,7 @@ def load(
     Raises:
         HeadwayError: With one line for each mistake, naming its file or option and what is right.
     """
-    config = find_preset(preset) if isinstance(preset, str) else preset
-    return read_changes(files, overrides).apply(config)
+    return read_changes(files, overrides).apply(find_preset(preset))
 
 
 def load_section(
@@ -161,21 +160,21 @@ def load_section(
     return changes.apply_to({name: kind()})[name]
 
 
-def find_preset(name: str, shape: Config | None = None) -> Config:
+def find_preset(name: str | Config, shape: Config | None = None) -> Config:
     """Return the settings of a preset.
 
     Args:
-        name: Its name.
+        name: Its name, or its settings.
         shape: Settings whose sections text and model replace those of the preset.
 
     Raises:
         HeadwayError: If none has this name.
     """
-    if name not in PRESETS:
+    if isinstance(name, str) and name not in PRESETS:
         raise UsageError(
             f"--preset {name}: not a preset{suggest(name, PRESETS)}; there are {', '.join(PRESETS)}"
         )
-    preset = PRESETS[name]
+    preset = PRESETS[name] if isinstance(name, str) else name
     return replace(preset, text=shape.text, model=shape.model) if shape else preset
 
 

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
         thread_count,
     )
     from headway.training.run import Event, Notice, Run
-    from headway.training.starting.opening import start
+    from headway.training.starting.opening import open_run
     from headway.training.starting.plan import planned, with_vocabulary
     from headway.training.starting.rank_count import count_ranks
     from headway.training.starting.request import RunRequest, refuse_kind
-    from headway.training.starting.resuming import resume
     from headway.training.steps.feed import Feed
     from headway.training.steps.gradient_sum import Gradient
     from headway.training.steps.objective import plain_loss

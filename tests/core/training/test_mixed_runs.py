@@ -75,7 +75,7 @@ def test_the_average_leaves_a_checkpoint_of_another_run_out(path, runs, tmp_path
 def test_data_of_another_run_of_the_same_size_is_recognized(path, runs):
     shutil.rmtree(path / "data")
     shutil.copytree(runs.others[0] / "data", path / "data")
-    assert_refused(path, r"data: the token ids \(train, valid\) are not what .* was started with")
+    assert_refused(path, r"data\), but .*the token ids \(train, valid\) changed")
 
 
 def test_a_file_that_the_list_of_digests_omits_is_not_trusted(path):
@@ -121,7 +121,7 @@ def test_a_change_of_the_vocabulary_that_keeps_the_subwords_is_found(path):
     )
     model[at] ^= 1
     file.write_bytes(model)
-    assert_refused(path, r"data: the vocabulary \(\*.model\) is not what .* was started with")
+    assert_refused(path, r"data\), but the vocabulary \(\*.model\) changed")
 
 
 def _is_score(model, at, subwords):
@@ -135,7 +135,7 @@ def _is_score(model, at, subwords):
 
 def test_facts_of_the_data_are_compared(path):
     edit(path / "data" / "data.json", origins=[{"name": "x"}])
-    assert_refused(path, "origins in data.json is not what .*: restore the data")
+    assert_refused(path, "the origins in data.json changed: .* restore what it was")
 
 
 def test_an_older_model_of_the_same_run_is_recognized(runs, tmp_path):

@@ -294,7 +294,7 @@ def test_data_that_was_prepared_otherwise_is_rejected(
     other = write_corpus(tmp_path, train=150, valid=valid)
     data = str(tmp_path / "data")
     dispatch(["prepare", data, *other, "--text.vocab-size", str(size)])
-    with pytest.raises(HeadwayError, match=rf"the {what} \(.*\) are not what .* was started with"):
+    with pytest.raises(HeadwayError, match=rf"the {what} \(.*\) changed"):
         dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", "--data", data])
 
 

@@ -1,5 +1,6 @@
 """The encoder alone and the decoder alone: trained, stopped, resumed and used as a translator is."""
 
+import contextlib
 import errno
 import json
 import math
@@ -31,7 +32,7 @@ from headway.model import DotProduct, make_model, watch
 from headway.text.batches import fixed_shape, read_batch
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer, load_tokenizer
-from headway.training import resume, start, with_vocabulary
+from headway.training import RunRequest, open_run, planned, with_vocabulary
 from headway.training.steps.objective import Objective, plain_loss
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
@@ -163,6 +164,14 @@ def test_the_objective_equals_cross_entropy_of_the_logits_in_any_batching(data, 
             torch.testing.assert_close(ours, gradient, atol=1e-5, rtol=1e-4)
 
 
+@contextlib.contextmanager
+def opened(directory, data, settings):
+    """The run that a directory holds, or a new one."""
+    with planned(directory, RunRequest(data=data.directory, preset=settings)) as plan:
+        run, _ = open_run(plan)
+        yield run
+
+
 def train(run, steps):
     run.begin()
     reports = []
@@ -181,27 +190,18 @@ def train(run, steps):
 def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, packed, tmp_path):
     settings = config(data[kind], packed=packed)
     whole, parts = (RunDirectory(tmp_path / name) for name in ("whole", "parts"))
-    for directory in (whole, parts):
-        directory.lock()
-    train(start(whole, data[kind], settings), 8)
-    train(start(parts, data[kind], settings), 5)
-    parts.unlock()
-    parts.lock()
-    resumed, _ = resume(parts, parts.record(), data[kind], settings)
-    train(resumed, 8)
-    for directory in (whole, parts):
-        directory.unlock()
+    for directory, last in ((whole, 8), (parts, 5), (parts, 8)):
+        with opened(directory, data[kind], settings) as run:
+            train(run, last)
     assert whole.weights(8).read_bytes() == parts.weights(8).read_bytes()
 
 
 def test_a_run_starts_with_outputs_of_zero_if_asked_and_with_the_same_other_weights(data, tmp_path):
     weights = []
     for zero in (False, True):
-        directory = RunDirectory(tmp_path / str(zero))
-        directory.lock()
-        run = start(directory, data["classifier"], config(data["classifier"], zero_outputs=zero))
-        weights.append(dict(run.trainer.model.named_parameters()))
-        directory.unlock()
+        directory, own = RunDirectory(tmp_path / str(zero)), data["classifier"]
+        with opened(directory, own, config(own, zero_outputs=zero)) as run:
+            weights.append(dict(run.trainer.model.named_parameters()))
     plain, zeroed = weights
     outputs = {name for name in plain if name.endswith((".output.weight", ".outer.weight"))}
     assert outputs

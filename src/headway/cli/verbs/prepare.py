@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.text.preparation import Preparation
     from headway.text.preparation.plan import Plan
     from headway.training.starting.fine_tuning import check_shape
-    from headway.training.starting.given_vocabulary import GivenVocabulary
+    from headway.training.starting.given_vocabulary import use_vocabulary
     from headway.translation.directory import load_model
 
     if args.workers < 0:
@@ -79,9 +79,7 @@ def run(args: argparse.Namespace) -> None:
         tokenizer = model.tokenizer
     elif given:
         languages = list_targets(parse_text(args.train, "--train"))
-        vocabulary = GivenVocabulary.read(given, languages)
-        config = vocabulary.merge_into(config, args.changes.options)
-        tokenizer = vocabulary.tokenizer
+        config, tokenizer = use_vocabulary(config, args.changes.options, given, languages)
     codes = (args.languages[0], args.languages[1]) if args.languages else None
     train, valid, test = (fetch_text(args, place) for place in ("train", "valid", "test"))
     plan = Plan.make(

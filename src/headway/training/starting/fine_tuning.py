@@ -16,9 +16,8 @@ from headway.errors import HeadwayError
 from headway.text.languages import Languages, base_code, list_pairs, name_pair
 from headway.text.prepared import PreparedData
 from headway.training.run import Run
-from headway.training.starting.resume_check import list_differences
 from headway.training.steps.optimizers import learning_rate
-from headway.training.storage.record import InitialModel
+from headway.training.storage.record import InitialModel, flatten, list_differences
 from headway.translation.directory import Model, load_model
 
 DEPTHS = {"encoder": "num_encoder_layers", "decoder": "num_decoder_layers"}
@@ -160,7 +159,8 @@ def check_shape(wanted: Config, model: Model, *, is_prepared: bool = False) -> N
     ]
     free = {f"model.{name}" for name in {*fewer, *with_role(own, Role.DROPOUT)}}
     learned = set() if is_prepared else with_role(wanted.text, Role.VOCABULARY)
-    differing = {change.split()[0]: change for change in list_differences(model.config, wanted)}
+    changes = list_differences(flatten(model.config), flatten(wanted))
+    differing = {change.split()[0]: change for change in changes}
     conflicts = [
         change
         for setting, change in differing.items()

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import torch
 
@@ -17,13 +16,10 @@ from headway.text.groups import list_files, make_groups
 from headway.text.prepared import PreparedData
 from headway.text.readers import describe_layout
 from headway.training import parallel
-from headway.training.machine import Machine
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
-from headway.training.starting.request import RunRequest
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
-from headway.training.storage.run_directory import RunDirectory
 from headway.translation.splitting import split_sentences
 
 MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a second
@@ -114,13 +110,12 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
                 has_symbols=data.has_symbols,
                 may_differ=request.other_languages,
             )
-    start_with = partial(start, directory, data, request=request, machine=plan.machine)
-    settings = resolve_splitting(settings, data)
+    settings = resolve_splitting(with_vocabulary(settings, data), data)
     if request.minutes is not None:
         from headway.training.starting.time_budget import fill_time, measure_pace
 
         # The run that is measured is gone before the other one is built.
-        pace = measure_pace(start_with(settings), request.minutes)
+        pace = measure_pace(_make_run(plan, data, settings), request.minutes)
         training = fill_time(settings.training, request.minutes, pace)
         # Options keep what they say. Lengths in a settings file belong to the number of steps there, and are scaled
         # as those of a preset are.
@@ -132,27 +127,15 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
         )
     if plan.initial and not request.preset:
         notices.append(fine_tuning.describe_regime(settings.training, plan.initial))
-    return start_with(settings), notices
+    run = _make_run(plan, data, settings)
+    if parallel.rank() == 0:
+        write_settings(directory, data, settings)
+    return run, notices
 
 
-def start(
-    directory: RunDirectory,
-    data: PreparedData,
-    config: Config,
-    *,
-    request: RunRequest | None = None,
-    machine: Machine | None = None,
-) -> Run:
-    """Start a run; the directory holds a run from `Run.begin` on.
-
-    Args:
-        directory: Locked, without a run in it.
-        data: Prepared data, in the run directory or elsewhere.
-        config: The settings; vocabulary sizes come from the data.
-        request: Names the model whose weights the run starts from, and what else is recorded.
-        machine: What the run computes with; None: as the settings say.
-    """
-    config, request = with_vocabulary(config, data), request or RunRequest()
+def _make_run(plan: RunPlan, data: PreparedData, settings: Config) -> Run:
+    """Return a new run; the directory holds it from `Run.begin` on."""
+    request = plan.request
     # Only the record of rank 0 is written, and other machines may not have the files.
     texts = {} if parallel.rank() else {"train": request.train, "valid": request.valid}
     record = RunRecord(
@@ -161,22 +144,15 @@ def start(
         native=identify_arithmetic("training"),
         command=list(request.command),
         files={name: hash_files(list_files(text)) for name, text in texts.items()},
-        data=DataRecord.describe(data, directory.path),
+        data=DataRecord.describe(data, plan.directory.path),
         init=InitialModel.describe(request.init) if request.init else None,
-        machine=machine or Machine.resolve(config.training),
+        machine=plan.machine,
         processes=parallel.world_size(),
-        settings=config,
+        settings=settings,
         minutes=request.minutes,
     )
     record.identity = record.identify()
-    run = Run(directory, data, config, record)
-    if record.init:
-        from headway.training.starting.fine_tuning import load_initial_weights
-
-        load_initial_weights(run, record.init)
-    if parallel.rank() == 0:
-        write_settings(directory, data, config)
-    return run
+    return Run(plan.directory, data, settings, record)
 
 
 def resolve_splitting(settings: Config, data: PreparedData) -> Config:
@@ -218,6 +194,10 @@ def open_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
     else:
         run, notices = start_run(plan)
     if run is not None:
+        if run.saved < 0 and run.record.init:
+            from headway.training.starting.fine_tuning import load_initial_weights
+
+            load_initial_weights(run, run.record.init)
         _check_ranks_agree(run)
         notices += list_precision_notices(run)
     return run, notices

@@ -33,7 +33,6 @@ class RunPlan:
         initial: The model that a new run starts from; its network is without weights (`start` reads them).
         tokenizer: The vocabulary that the text of a new run is prepared with; None: one is learned.
         is_prepared: Whether the text of a new run lies prepared in its directory.
-        notices: What the user should know, a line each.
     """
 
     directory: RunDirectory
@@ -44,7 +43,6 @@ class RunPlan:
     initial: Model | None = None
     tokenizer: Tokenizer | None = None
     is_prepared: bool = False
-    notices: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -108,11 +106,11 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
     if not request.data:
         settings.check_positions()
     if request.vocabulary:
-        from headway.training.starting.given_vocabulary import GivenVocabulary
+        from headway.training.starting.given_vocabulary import use_vocabulary
 
-        given = GivenVocabulary.read(request.vocabulary, list_targets(request.train))
-        settings = given.merge_into(settings, request.changes.options)
-        tokenizer = given.tokenizer
+        settings, tokenizer = use_vocabulary(
+            settings, request.changes.options, request.vocabulary, list_targets(request.train)
+        )
     if initial:
         from headway.training.starting.fine_tuning import check_shape
 
@@ -129,8 +127,6 @@ def _plan_new(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
 
 def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
-    from headway.training.starting.resume_check import list_edits
-
     record = directory.record()
     stored = record.settings
     if request.kind not in (None, stored.model.kind):
@@ -156,7 +152,6 @@ def _plan_resumed(directory: RunDirectory, request: RunRequest) -> RunPlan:
         settings=settings,
         machine=record.machine.with_changes(stored.training.device, settings.training),
         record=record,
-        notices=tuple(list_edits(directory.path, stored)),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from headway.config import Changes, Kind
+from headway.config import Changes, Config, Kind
 from headway.config.loading import NO_CHANGES
 from headway.config.model import VERBS
 from headway.errors import HeadwayError, UsageError
@@ -31,7 +31,7 @@ class RunRequest:
         init: The directory of a model whose weights and vocabulary the run starts from, or started from.
         vocabulary: A sentencepiece model for the text, or one for each language; none: learn one.
         other_languages: Whether the text may be of other languages than the model of ``init``.
-        preset: A name in `headway.config.PRESETS`; None: "base", or the settings of the run
+        preset: A name in `headway.config.PRESETS`, or settings; None: "base", or the settings of the run
             or of the model that it starts from.
         changes: Settings that change both.
         minutes: How long a new run trains; its number of steps follows from a measurement before step 1.
@@ -47,7 +47,7 @@ class RunRequest:
     init: str | Path | None = None
     vocabulary: Sequence[str | Path] = ()
     other_languages: bool = False
-    preset: str | None = None
+    preset: str | Config | None = None
     changes: Changes = NO_CHANGES
     minutes: float | None = None
     command: Sequence[str] = ()

@@ -3,28 +3,23 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 
 from headway.config import Config
-from headway.config.declaration import spell
 from headway.errors import HeadwayError
 from headway.text.groups import list_files, require_pair
 from headway.text.languages import list_pairs
 from headway.text.prepared import PreparedData
+from headway.training.starting.plan import RunPlan
 from headway.training.starting.request import RunRequest
-from headway.training.storage.record import CHANGEABLE, InitialModel, RunRecord, hash_files
+from headway.training.storage.record import (
+    CHANGEABLE,
+    InitialModel,
+    RunRecord,
+    hash_files,
+    list_differences,
+)
 from headway.translation.directory import CONFIG, read_config
-
-# The fields of a `DataRecord` that a run keeps, with the words for one that differs.
-FACTS = {
-    "tokenizer": "the subwords (*.model) are",
-    "fingerprint": "the token ids (train, valid) are",
-    "tokenizer_files": "the vocabulary (*.model) is",
-    "validation_text": "the validation text (valid.source, valid.target) is",
-    "languages": "languages in data.json is",
-    "origins": "origins in data.json is",
-}
 
 
 def list_edits(path: Path, recorded: Config) -> list[str]:
@@ -43,57 +38,28 @@ def list_edits(path: Path, recorded: Config) -> list[str]:
     ]
 
 
-def list_differences(stored: Config, wanted: Config) -> list[str]:
-    """Return a phrase for each setting that differs."""
-    return [
-        f"{section}.{name} is {spell(getattr(getattr(stored, section), name))}, not {spell(value)}"
-        for section, values in wanted.to_dict().items()
-        for name, value in values.items()
-        if value != getattr(getattr(stored, section), name)
-    ]
-
-
-def refuse(path: Path, differences: list[str], data: Path) -> None:
-    """Refuse to resume a run that would not be the same.
-
-    Args:
-        path: The run directory.
-        differences: A phrase for each; none: nothing is refused.
-        data: The directory with the prepared data of the run; it serves another run, unless its text is another.
-    """
-    if differences:
-        is_of_text = any(not phrase.startswith(("model.", "training.")) for phrase in differences)
-        again = "" if is_of_text else f" (with --data {data} its data need not be prepared again)"
-        raise HeadwayError(
-            f"{path}: a run keeps its settings and data, but {'; '.join(differences)}: only"
-            f" {', '.join(CHANGEABLE)}, search may change; for all else start another RUN{again}"
-        )
-
-
-def check_same_run(path: Path, data: PreparedData, before: RunRecord, now: RunRecord) -> None:
+def check_same_run(plan: RunPlan, now: RunRecord, data: PreparedData) -> None:
     """Check that a run that goes on would be the same.
 
     Args:
-        path: The run directory.
-        data: The data of the run now.
-        before: The record of the run.
-        now: The same with what is known now.
+        plan: Of the run.
+        now: The record of the run with what is asked for and found now.
+        data: The data of the run; it serves another run, unless its text is another.
 
     Raises:
-        HeadwayError: If not; it names the file, or the settings, that are others.
+        HeadwayError: If it would not; it names the settings, options and files that are others.
     """
-    old, new = asdict(before.data), asdict(now.data)
-    for name, what in FACTS.items():
-        if old[name] != new[name]:
-            raise HeadwayError(
-                f"{data.directory}: {what} not what {path} was started with: restore the data, or start another RUN"
-            )
-    changes = [
-        change
-        for change in list_differences(before.settings, now.settings)
-        if change.split()[0] not in CHANGEABLE and not change.startswith("search.")
-    ]
-    refuse(path, changes, data.directory)
+    assert plan.record
+    differences = list_other_requests(plan.request, plan.record, data)
+    differences += list_differences(plan.record.list_facts(), now.list_facts())
+    if differences:
+        is_of_text = any(not phrase.startswith(("model.", "training.")) for phrase in differences)
+        again = f" (with --data {data.directory} its data need not be prepared again)"
+        raise HeadwayError(
+            f"{plan.directory.path}: a run keeps its settings and its data ({data.directory}), but"
+            f" {'; '.join(differences)}: only {', '.join(CHANGEABLE)}, search may change; for all else restore what it"
+            f" was started with, or start another RUN{'' if is_of_text else again}"
+        )
 
 
 def list_other_requests(request: RunRequest, record: RunRecord, data: PreparedData) -> list[str]:
@@ -120,10 +86,10 @@ def list_other_requests(request: RunRequest, record: RunRecord, data: PreparedDa
             started = " ".join(record.files["valid"]) or f"{held_out} pairs held out"
             differences.append(f"--valid was {started}, not {pairs} pairs held out")
     if request.vocabulary:
-        from headway.training.starting.given_vocabulary import GivenVocabulary
+        from headway.training.starting.given_vocabulary import read_vocabulary
 
-        given_one = GivenVocabulary.read(request.vocabulary, data.tokenizer.target_languages)
-        if given_one.tokenizer.fingerprint != data.tokenizer.fingerprint:
+        tokenizer, _ = read_vocabulary(request.vocabulary, data.tokenizer.target_languages)
+        if tokenizer.fingerprint != data.tokenizer.fingerprint:
             differences.append("--vocabulary has other subwords")
     if request.init and InitialModel.describe(request.init).sha256 != (init and init.sha256):
         started = init.path if init else "not given"

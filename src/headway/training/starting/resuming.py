@@ -1,10 +1,10 @@
 """Resume the run that a directory holds, from its newest checkpoint."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import torch
 
-from headway.config import Config
 from headway.config.declaration import spell
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
@@ -14,17 +14,18 @@ from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
-from headway.training.starting.resume_check import (
-    check_same_run,
-    list_differences,
-    list_other_requests,
-    refuse,
-)
+from headway.training.starting.resume_check import check_same_run, list_edits
 from headway.training.steps.feed import Feed, Position
 from headway.training.steps.optimizers import warn_if_rate_rises
-from headway.training.storage.checkpoint import OPTIMIZER
+from headway.training.storage.checkpoint import OPTIMIZER, STATE
 from headway.training.storage.model_writer import write_settings
-from headway.training.storage.record import DataRecord, RunRecord, RunState
+from headway.training.storage.record import (
+    DataRecord,
+    RunRecord,
+    RunState,
+    flatten,
+    list_differences,
+)
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import CONFIG, WEIGHTS
 
@@ -32,7 +33,9 @@ RESTORE = "restore it (best and averaged may have a copy)"
 
 
 def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
-    """Resume the run that is planned; a finished one is repaired, and may take other settings of its search.
+    """Resume the run that is planned, from its newest whole checkpoint, or from step 0 if there is no checkpoint yet.
+
+    A finished run is repaired, and may take other settings of its search.
 
     Args:
         plan: Of a run that the directory holds; its corpora are files, not names.
@@ -41,66 +44,73 @@ def resume_run(plan: RunPlan) -> tuple[Run | None, list[str]]:
         The run, or None if it is finished; and what the user should know, a line each.
 
     Raises:
-        HeadwayError: If the run has other data, or a file is missing or damaged.
+        HeadwayError: If settings or data are not what they were, a file is missing or damaged, no checkpoint is whole, or
+            the run has already taken more steps than ``training.max_steps``.
     """
-    directory, request, record = plan.directory, plan.request, plan.record
+    directory, record = plan.directory, plan.record
     assert record, "the plan is of a run that has started"
-    stored = record.settings
-    place = request.data or record.data.directory or directory.data
+    place = plan.request.data or record.data.directory or directory.data
     way_out = "restore the data that the run was started with, or start another RUN"
     data = PreparedData.open(place, way_out)
-    refuse(directory.path, list_other_requests(request, record, data), data.directory)
-    lengths = [(c.training.max_steps, c.training.patience) for c in (stored, plan.settings)]
-    if record.finished and lengths[0] == lengths[1]:
-        settings = with_vocabulary(plan.settings, data)
-        return None, [*plan.notices, *_keep_finished(directory, record, data, settings)]
-    notices = [*plan.notices, *_list_other_roundings(plan, record)]
-    run, damage = resume(directory, record, data, plan.settings)
-    if rise := warn_if_rate_rises(run.step, stored.training, plan.settings.training):
-        notices.append(rise)
-    return run, notices + damage
+    lengths = [
+        (c.training.max_steps, c.training.patience) for c in (record.settings, plan.settings)
+    ]
+    now = replace(
+        record,
+        data=DataRecord.describe(data, directory.path),  # the same data may lie in another place
+        machine=plan.machine,
+        settings=with_vocabulary(plan.settings, data),
+        finished=record.finished and lengths[0] == lengths[1],
+    )
+    check_same_run(plan, now, data)
+    lost = _list_lost_models(directory, record)
+    run, notices = None, list_edits(directory.path, record.settings)
+    if now.finished:
+        notices += _check_finished(directory, record, now, lost)
+    else:
+        notices += _list_other_roundings(record, now)
+        run, found = _continue(directory, record, now, data, lost)
+        notices += found
+        parallel.wait_for_first()
+    if parallel.rank() == 0:
+        notices += directory.cut_logs(run.state) if run else []
+        directory.write_record(now)
+        write_settings(directory, data, now.settings)
+    if now.finished:
+        notices += _learn_missing(directory, data, now)
+    return run, notices
 
 
-def resume(
+def _continue(
     directory: RunDirectory,
-    record: RunRecord,
+    before: RunRecord,
+    now: RunRecord,
     data: PreparedData,
-    config: Config,
+    lost: Collection[str],
 ) -> tuple[Run, list[str]]:
-    """Resume a run from its newest whole checkpoint, or from step 0 if there is no checkpoint yet.
+    """Return the run as it was at its newest whole checkpoint, and what the user should know, a line each.
 
     Args:
-        directory: Locked, with a run in it.
-        record: What its ``run.json`` holds.
-        data: The data that the run was started with.
-        config: The run's settings, except for those that may change.
-
-    Returns:
-        The run, and what the user should know of damaged files, a line each.
-
-    Raises:
-        HeadwayError: If no checkpoint is whole, if settings or data are not what they
-            were, or the run has already taken more steps than ``training.max_steps``.
+        directory: Of the run.
+        before: Its record until now.
+        now: Its record from now on, from which lost models are removed.
+        data: Its data.
+        lost: The files with weights that are missing.
     """
-    config = with_vocabulary(config, data)
-    now = _renew(directory, record, data, config)
     resolve_device(
         now.machine.device,
         "training.device",
         "resume the run where it was started, or move it with --training.device cpu",
     )
-    lost = _list_lost_models(directory, now)
-    run = Run(directory, data, config, now)
+    run = Run(directory, data, now.settings, now)
     notices = _restore_newest(run)
-    if run.saved < 0 and now.init:
-        from headway.training.starting.fine_tuning import load_initial_weights
-
-        load_initial_weights(run, now.init)
-    if run.step > config.training.max_steps:
+    training = now.settings.training
+    if run.step > training.max_steps:
         raise HeadwayError(
-            f"training.max_steps = {config.training.max_steps}: {directory.path} is at step"
-            f" {run.step} already"
+            f"training.max_steps = {training.max_steps}: {directory.path} is at step {run.step} already"
         )
+    if rise := warn_if_rate_rises(run.step, before.settings.training, training):
+        notices.append(rise)
     for name in lost:
         notices.append(
             f"{directory.path / name}: missing: the next validation writes another model"
@@ -110,11 +120,6 @@ def resume(
         now.installed = None
     if f"best/{WEIGHTS}" in lost:
         run.state.best = None
-    parallel.wait_for_first()
-    if parallel.rank() == 0:
-        notices += directory.cut_logs(run.state)
-        directory.write_record(now)
-        write_settings(directory, data, config)
     return run, notices
 
 
@@ -173,7 +178,7 @@ def _load_checkpoint(run: Run, step: int) -> None:
     """
     path = run.directory.checkpoint(step)
     tensors, values = run.directory.load(step, run.record.identity)
-    file = path / "state.json"
+    file = path / STATE
     if not run.directory.is_resumable(step):
         raise HeadwayError(f"{path / OPTIMIZER}: missing")
     with check_writer(file, values):
@@ -206,67 +211,51 @@ def _list_lost_models(directory: RunDirectory, record: RunRecord) -> list[str]:
     return lost
 
 
-def _renew(
-    directory: RunDirectory, record: RunRecord, data: PreparedData, config: Config
-) -> RunRecord:
-    """Return the record of a run that goes on, after checking that it is the same run."""
-    now = replace(
-        record,
-        # The same data may lie in another place now.
-        data=DataRecord.describe(data, directory.path),
-        machine=record.machine.with_changes(record.settings.training.device, config.training),
-        settings=config,
-        finished=False,
-    )
-    check_same_run(directory.path, data, record, now)
-    return now
-
-
-def _keep_finished(
-    directory: RunDirectory, record: RunRecord, data: PreparedData, settings: Config
+def _check_finished(
+    directory: RunDirectory, before: RunRecord, now: RunRecord, lost: Collection[str]
 ) -> list[str]:
-    """Store the settings of a finished run that may change; return what the user should know."""
-    now = replace(_renew(directory, record, data, settings), finished=True)
-    stored = record.settings
-    if settings.training.average != stored.training.average:
+    """Check that a run that stays finished has its model; return what changes, and what is lost, a line each."""
+    average, stored = now.settings.training.average, before.settings.training.average
+    if average != stored:
         raise HeadwayError(
-            f"training.average = {settings.training.average}: {directory.path} is finished and has averaged"
-            f" {stored.training.average}: give more --training.max-steps too, or average the checkpoints"
-            f" that it has kept with headway average {directory.path} OUT"
+            f"training.average = {average}: {directory.path} is finished and has averaged {stored}: give more"
+            " --training.max-steps too, or average the checkpoints that it has kept with headway average"
+            f" {directory.path} OUT"
         )
-    lost = _list_lost_models(directory, record)
     if WEIGHTS in lost:
         raise HeadwayError(f"{directory.path / WEIGHTS}: missing: {RESTORE}, or train more steps")
-    notices = [f"{directory.path / name}: missing: {RESTORE}" for name in lost]
-    if parallel.rank() == 0:
-        if now != record:
-            directory.write_record(now)
-        write_settings(directory, data, settings)
-    notices += [
-        f"{directory.path / CONFIG}: {change}, from now on"
-        for change in list_differences(settings, stored)
+    changes = list_differences(flatten(now.settings), flatten(before.settings))
+    return [
+        *(f"{directory.path / name}: missing: {RESTORE}" for name in lost),
+        *(f"{directory.path / CONFIG}: {change}, from now on" for change in changes),
     ]
+
+
+def _learn_missing(directory: RunDirectory, data: PreparedData, record: RunRecord) -> list[str]:
+    """Take the steps at a run's end that its settings ask for now, and return what they learned, a line each."""
+    notices = []
     for _, step in load_all("end_steps"):
         file = directory.path / step.FILE
-        if step.FROM_SETTINGS and step.wants(settings) and not file.exists():
+        if step.FROM_SETTINGS and step.wants(record.settings) and not file.exists():
             for _ in step.learn(directory, data, str(record.machine.torch_device)):
                 pass
             notices.append(f"{file}: learned")
     return notices
 
 
-def _list_other_roundings(plan: RunPlan, record: RunRecord) -> list[str]:
+def _list_other_roundings(before: RunRecord, now: RunRecord) -> list[str]:
     """Return a notice for each difference that may change the last bits of results."""
-    shard, ranks = plan.settings.training.shard, parallel.world_size()
+    shards = [record.settings.training.shard for record in (before, now)]
+    ranks = parallel.world_size()
     facts: dict[str, tuple[object, object]] = {
-        "torch": (record.torch, torch.__version__),
-        "the native code": (record.native, identify_arithmetic("training")),
-        "the device": (record.machine.device, plan.machine.device),
-        "training.shard": (record.settings.training.shard, shard),
-        "the number of ranks": (record.processes if shard else ranks, ranks),
+        "torch": (before.torch, torch.__version__),
+        "the native code": (before.native, identify_arithmetic("training")),
+        "the device": (before.machine.device, now.machine.device),
+        "training.shard": (shards[0], shards[1]),
+        "the number of ranks": (before.processes if shards[1] else ranks, ranks),
     }
     return [
-        f"{what} was {spell(before)} and is now {spell(now)}: the last bits of results may differ"
-        for what, (before, now) in facts.items()
-        if before != now
+        f"{what} was {spell(old)} and is now {spell(new)}: the last bits of results may differ"
+        for what, (old, new) in facts.items()
+        if old != new
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.config import Config, TrainingConfig, from_dict
-from headway.config.declaration import Role, with_role
+from headway.config.declaration import Role, spell, with_role
 from headway.files import hash_file
 from headway.text.groups import Manifest
 from headway.text.prepared import PreparedData
@@ -21,6 +21,16 @@ from headway.training.validation import ValidationReport
 CHANGEABLE = sorted(
     f"training.{name}" for name in with_role(TrainingConfig, Role.SCHEDULE, Role.MACHINE)
 )
+
+# What a run keeps of its data, with the words for a message.
+DATA_FACTS = {
+    "tokenizer": "the subwords (*.model)",
+    "fingerprint": "the token ids (train, valid)",
+    "tokenizer_files": "the vocabulary (*.model)",
+    "validation_text": "the validation text (valid.source, valid.target)",
+    "languages": "the languages in data.json",
+    "origins": "the origins in data.json",
+}
 
 
 @dataclass(kw_only=True)
@@ -127,18 +137,25 @@ class RunRecord:
     identity: str = ""
     minutes: float | None = None
 
-    def identify(self) -> str:
-        """Return a hash of all that decides the results of the run: settings, data, initial weights and precision."""
-        settings = {
-            f"{section}.{name}": value
-            for section, values in self.settings.to_dict().items()
-            for name, value in values.items()
-            if section != "search" and f"{section}.{name}" not in CHANGEABLE
-        }
-        data = {name: value for name, value in asdict(self.data).items() if name != "directory"}
+    def list_facts(self) -> dict[str, object]:
+        """Return all that decides the results of the run, by the words of a message: settings, data, initial weights, precision.
+
+        Where the words have spaces, the value is a hash, which says nothing to a user.
+        """
+        settings = flatten(self.settings)
+        fixed = {n: v for n, v in settings.items() if n not in CHANGEABLE and n[:7] != "search."}
+        data = {words: getattr(self.data, name) for name, words in DATA_FACTS.items()}
         initial = self.init.sha256 if self.init else ""
-        parts = [settings, data, initial, self.machine.precision]
-        return hash_lines([json.dumps(parts, sort_keys=True)])
+        return {
+            **fixed,
+            **data,
+            "the initial weights": initial,
+            "precision": self.machine.precision,
+        }
+
+    def identify(self) -> str:
+        """Return a hash of `list_facts`."""
+        return hash_lines([json.dumps(self.list_facts(), sort_keys=True)])
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunRecord":
@@ -164,6 +181,24 @@ class RunRecord:
         """Return the record as plain values for JSON, with a digest of all of them."""
         values = to_values(self) | {"settings": self.settings.to_dict()}
         return {**values, "sha256": hash_lines([json.dumps(values, sort_keys=True)])}
+
+
+def flatten(settings: Config) -> dict[str, object]:
+    """Return settings by their names, such as ``model.d_model``."""
+    return {
+        f"{section}.{name}": value
+        for section, values in settings.to_dict().items()
+        for name, value in values.items()
+    }
+
+
+def list_differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """Return a phrase for each fact that differs of two runs (`RunRecord.list_facts`), such as a setting."""
+    return [
+        f"{name} changed" if " " in name else f"{name} is {spell(before[name])}, not {spell(value)}"
+        for name, value in now.items()
+        if value != before[name]
+    ]
 
 
 @dataclass(kw_only=True)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,7 @@ from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.files import remove, replace_bytes
 from headway.locks import DirectoryLock
 from headway.model import parameter_count
-from headway.text import PreparedData
-from headway.training import Run, RunDirectory, resume, start
+from headway.training import Run, RunDirectory, RunRequest, open_run, planned
 from headway.translation import save_model
 
 CURVE_POINTS = 60
@@ -63,18 +63,17 @@ def train_transformer(directory: Path) -> None:
     """Train and score a Transformer, or continue; writes ``trial.json``."""
     spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
     config = settings.from_dict(spec["settings"], where=str(directory))
-    data = PreparedData.open(spec["data"])
+    # Nothing decides anew for each text, as "auto" would, whether lines are split.
+    is_split = config.search.split_sentences is True
+    config = replace(config, search=replace(config.search, split_sentences=is_split))
     run_directory = RunDirectory(directory / "run")
-    run_directory.lock()
-    try:
+    with planned(run_directory, RunRequest(data=spec["data"], preset=config)) as plan:
         if not run_directory.steps():  # it writes none in its first ten minutes, unless it averages
             remove(run_directory.metrics.path)
-        if run_directory.started:
-            run, notices = resume(run_directory, run_directory.record(), data, config)
-            print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
-        else:
-            run = start(run_directory, data, config)
-        model = run.trainer.model
+        run, notices = open_run(plan)
+        print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
+        assert run is not None, "a trial is never marked as finished"
+        data, model = run.data, run.trainer.model
         if spec["change"]:
             found = {name: weight.clone() for name, weight in model.state_dict().items()}
             import_named(spec["change"])(model)
@@ -84,8 +83,6 @@ def train_transformer(directory: Path) -> None:
         if config.training.average > 1:
             _save_average(run, directory / "averaged")
         loss = _loss_curve(run_directory.metrics.path)
-    finally:
-        run_directory.unlock()
     save_model(
         directory / "model", model, data.tokenizer, run.config, data.languages, "# A trial\n"
     )
