@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.cli.aligned_lines import read_parallel_files
     from headway.cli.arguments import parse
     from headway.cli.display import LineProgress, format_duration
     from headway.cli.downloads import fetch_text, is_group, print_notice
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     )
     from headway.cli.output_checks import check_output
     from headway.cli.process import prepare, set_threads
+    from headway.cli.scores import read_parallel_files
     from headway.cli.settings import (
         check_used,
         choose_direction,

@@ -3,10 +3,31 @@
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
     from headway.evaluation import Comparison, ScoreSheet
+
+
+def read_parallel_files(*names: str | None) -> list[Any]:
+    """Return the lines of each file, and None for a file that is not given.
+
+    Raises:
+        HeadwayError: If a file has another number of lines than the first, or two are standard input.
+    """
+    from headway.text.lines import check_read_once, read_lines
+
+    check_read_once(names)
+    files: list[Any] = [name and list(read_lines(name)) for name in names]
+    for name, lines in zip(names, files, strict=True):
+        if name and len(lines) != len(files[0]):
+            raise HeadwayError(
+                f"{names[0]} has {len(files[0])} lines, but {name} has {len(lines)}:"
+                " line n of one must belong to line n of the other"
+            )
+    return files
 
 
 def choose_language(args: argparse.Namespace) -> str:

@@ -288,16 +288,14 @@ class Pipeline:
         each_rating = [each.ratings for each in each_found if each.ratings is not None]
         both = list(zip(pieces, found, strict=True))
         links = None
-        if not self.align and all(piece.is_plain for piece in pieces):
-            texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
-            return join_pieces(
-                tokenizer, self.languages, pieces, found, texts, links, each_rating or None
-            )
-        write = partial(self.masking.write, tokenizer, self.languages[1])
-        texts = [[write(piece, each) for each in n_best] for piece, n_best in both]
         if self.align:
             align = partial(self.masking.align, tokenizer)
             links = [[align(piece, each) for each in n_best] for piece, n_best in both]
+        if self.align or not all(piece.is_plain for piece in pieces):
+            write = partial(self.masking.write, tokenizer, self.languages[1])
+            texts = [[write(piece, each) for each in n_best] for piece, n_best in both]
+        else:
+            texts = [[tokenizer.decode(each.tokens) for each in n_best] for n_best in found]
         return join_pieces(
             tokenizer, self.languages, pieces, found, texts, links, each_rating or None
         )

@@ -333,7 +333,7 @@ def test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line(
         (
             ["mtdata:odd"],
             ("en", "de"),
-            "odd:train: 'X-y-1-eng' in it is no data set of mtdata",
+            "mtdata:X-y-1-eng: neither a data set .* nor a recipe",
         ),
         (["mtdata:three:test"], ("en", "de"), "three:test: no such part; there are train, dev"),
         (

@@ -2,9 +2,8 @@
 
 import argparse
 
-from headway.cli.aligned_lines import read_parallel_files
 from headway.cli.options import Argument, add_options
-from headway.cli.scores import choose_language, print_scores
+from headway.cli.scores import choose_language, print_scores, read_parallel_files
 
 EXAMPLE = (
     "headway compare old.de new.de test.de --source test.en\n"

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli.aligned_lines import read_parallel_files
 from headway.cli.options import (
     DIRECTION,
     MACHINE,
@@ -16,7 +15,7 @@ from headway.cli.options import (
     use_extension_options,
 )
 from headway.cli.output_checks import check_output
-from headway.cli.scores import print_scores
+from headway.cli.scores import print_scores, read_parallel_files
 from headway.errors import UsageError
 
 if TYPE_CHECKING:

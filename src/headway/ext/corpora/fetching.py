@@ -157,12 +157,12 @@ def from_mtdata(identity: str, languages: Languages, files: Files) -> Manifest:
     return {"program": f"mtdata {version[1] if version else '?'}", "revision": None}
 
 
-def recipe(name: str, part: str) -> list[str]:
+def recipe(name: str, part: str = "") -> list[str]:
     """Return the identities of the data sets that one of mtdata's recipes names.
 
     Args:
         name: Of the recipe, such as ``vaswani_etal_2017_ende``.
-        part: train, dev or test.
+        part: train, dev or test; empty: the name stood in a recipe, which may name no other one.
 
     Raises:
         HeadwayError: If mtdata is missing, or there is no such recipe or part.
@@ -180,12 +180,6 @@ def recipe(name: str, part: str) -> list[str]:
     parts = {key: recipes[name][key] for key in ("train", "dev", "test") if recipes[name].get(key)}
     if part not in parts:
         raise HeadwayError(f"mtdata:{name}:{part}: no such part; there are {', '.join(parts)}")
-    for identity in parts[part]:
-        if not isinstance(identity, str) or not IDENTITY.fullmatch(identity):
-            raise HeadwayError(
-                f"mtdata:{name}:{part}: {identity!r} in it is no data set of mtdata"
-                " (GROUP-NAME-VERSION-LANGUAGE-LANGUAGE)"
-            )
     return list(parts[part])
 
 

@@ -14,10 +14,7 @@ DEEPEST = 100  # nested elements
 
 # Elements that hold formatting codes of word processors. (The content of <hi> is text.)
 CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
-STANDALONE = (
-    "ph",
-    "ut",
-)  # they may stand between words in the place of a space, such as line breaks
+STANDALONE = ("ph", "ut")  # between words they may take the place of a space: a line break
 _JOINTS = "([{<\"'\u2018\u201c\u201e\u00ab\u00bf\u00a1-/"  # a word behind them belongs to them
 _INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 PARENT = {"tuv": "tu", "seg": "tuv"}  # the only elements that these may stand in
