@@ -225,7 +225,7 @@ def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_
     assert peak == pytest.approx(own_peak / 2, rel=0.01)
     assert run.config.search == load_model(model).config.search
     notice = next(line for line in notices if "fine-tuning" in line)
-    assert f"regime of {model}: 8 instead of 17 steps of 140 tokens" in notice
+    assert f"regime of {model}, in 8 instead of 17 steps" in notice
 
 
 @pytest.mark.slow

@@ -89,25 +89,6 @@ def inherit(
     return of(settings.training.max_steps)
 
 
-def describe_regime(regime: TrainingConfig, initial: Model) -> str:
-    """Return in one line what a run inherits from the model that it starts from."""
-    own = initial.config.training
-    peak = learning_rate(
-        regime.warmup_steps,
-        d_model=initial.config.model.d_model,
-        warmup_steps=regime.warmup_steps,
-        scale=regime.rate_scale,
-    )
-    origin = f"{initial.path}"
-    if own == TrainingConfig():
-        origin = "the preset base"  # which a model of another program has, too
-    return (
-        f"fine-tuning with the training regime of {origin}: {regime.max_steps:,} instead of"
-        f" {own.max_steps:,} steps of {regime.batch_tokens:,} tokens, the learning rate falls from"
-        f" {peak:.2g} to 0; for another regime give --preset or --training settings"
-    )
-
-
 def check_text(
     model: Model, text: str, languages: Iterable[Languages], *, has_symbols: bool, may_differ: bool
 ) -> None:

@@ -126,7 +126,11 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
             f" of {pace.validation:.2g} s every {settings.training.validate_every:,} steps"
         )
     if plan.initial and not request.preset:
-        notices.append(fine_tuning.describe_regime(settings.training, plan.initial))
+        own = plan.initial.config.training
+        notices.append(
+            f"fine-tuning by the training regime of {plan.initial.path}, in {settings.training.max_steps:,} instead of"
+            f" {own.max_steps:,} steps; for another regime give --preset or --training settings"
+        )
     run = _make_run(plan, data, settings)
     if parallel.rank() == 0:
         write_settings(directory, data, settings)

@@ -58,6 +58,7 @@ def model_card(
         choice = f" {KnownLanguages(languages, pairs, ()).example}" if pairs else ""
         use = f'echo "..." | headway translate .{choice}'
         limits = LIMITS.format(config.text.max_tokens)
+        scores = "This model was not validated: score it with `headway evaluate`."
         if report:
             scores = _scores(config, data.validation_pairs, target, report)
     else:
