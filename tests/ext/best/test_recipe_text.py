@@ -101,6 +101,7 @@ def test_the_text_is_the_one_that_a_preparation_makes(settings, count, prepared,
 def test_the_lines_of_a_teacher_stay_with_their_pairs(prepared, tmp_path, monkeypatch):
     monkeypatch.setattr("headway.text.preparation.plan.RANGE", 13)
     extra = [("a dog", ""), (SOURCES[1], translate_words(SOURCES[1])), ("a cat", "eine Katze")]
+    extra.append(extra[0])
     count = len(SOURCES) + len(extra)
     teacher = write(tmp_path / "teacher.de", [f"teacher {n}" for n in range(count)])
     _, folder = prepared(given(tmp_path, extra, teacher=teacher))
