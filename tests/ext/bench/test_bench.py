@@ -10,7 +10,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from headway.cli.main import dispatch
 from headway.config import PRESETS, ModelConfig, SearchConfig, TrainingConfig
 from headway.errors import HeadwayError, UsageError
-from headway.ext.bench import bench_machine, bench_training, bench_translation, matrix_rate
+from headway.ext.bench import bench as engine
+from headway.ext.bench import bench_training, matrix_rate
 from headway.ext.bench.bench_translation import make_endless
 from headway.ext.bench.flop import forward_flop, search_flop, training_flop
 from headway.ext.bench.matrix_rate import published_rate
@@ -137,7 +138,7 @@ def test_figures_of_training_are_consistent(monkeypatch, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_figures_of_translation_are_consistent(monkeypatch, capsys):
-    monkeypatch.setattr(bench_translation, "measure_matrix_rate", lambda *_: 1e12)
+    monkeypatch.setattr(engine, "measure_matrix_rate", lambda *_: 1e12)
     bench(monkeypatch, "translate", "--cells", "3x2", "1x1", "--json", "-")
     found = json.loads(capsys.readouterr().out)
     assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(3, 2), (1, 1)]
@@ -148,8 +149,7 @@ def test_figures_of_translation_are_consistent(monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_the_whole_machine_is_measured(monkeypatch, tmp_path, capsys):
-    for part in (bench_training, bench_translation):  # beside that of the machine
-        monkeypatch.setattr(part, "measure_matrix_rate", lambda *_: 1e12)
+    monkeypatch.setattr(engine, "measure_matrix_rate", lambda *_: 1e12)
     file = tmp_path / "bench.json"
     bench(monkeypatch, "--cells", "1x2", "--json", str(file))
     table = capsys.readouterr().out
@@ -174,33 +174,33 @@ def test_a_part_that_cannot_be_measured_is_listed(monkeypatch, capsys):
     def measure():
         machine = Machine(device="cpu", precision="fp32", threads=1)
         configs = {"tiny": PRESETS["tiny"]}
-        found = bench_machine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
-        assert found.training == found.decoding == {}
-        assert len(found.problems) == 3
-        return found.problems
+        found = engine.bench_machine(configs, machine, "captions", [(1, 1)], repeats=1)
+        assert (found["training"], found["decoding"], found["ctranslate2"]) == ({}, {}, [])
+        assert len(found["problems"]) == 3
+        return found["problems"]
 
     def fail(message):
         def full(*args, **settings):
             raise RuntimeError(message)
 
-        for part in ("bench_training", "bench_translation", "compare_with_ctranslate2"):
-            monkeypatch.setattr(bench_machine, part, full)
+        for part in ("measure_training", "measure_translation", "compare_with_ctranslate2"):
+            monkeypatch.setattr(engine, part, full)
 
-    monkeypatch.setattr(bench_machine, "measure_matrix_rate", lambda *args: 1e9)
+    monkeypatch.setattr(engine, "measure_matrix_rate", lambda *args: 1e9)
     fail("CUDA out of memory. Tried to allocate 3 GiB")
     assert measure()[0] == "training tiny: not measured, out of memory"
     assert not capsys.readouterr().err
     fail("Library libcublas.so.12 is not found\nor cannot be loaded")
     assert measure()[0] == "training tiny: not measured, Library libcublas.so.12 is not found"
     assert "Traceback" in capsys.readouterr().err
-    monkeypatch.setattr(bench_machine, "MAX_SECONDS", -1)
+    monkeypatch.setattr(engine, "MAX_SECONDS", -1)
     assert measure()[2] == "decoding tiny beside CTranslate2: not measured, the time is over"
 
 
 def test_a_gpu_also_trains_with_one_packed_micro_batch_a_step():
     base = PRESETS["base"]
-    assert bench_machine.list_variants("base", base, torch.device("cpu")) == {"base": base}
-    found = bench_machine.list_variants("base", base, torch.device("cuda"))
+    assert engine.list_variants("base", base, torch.device("cpu")) == {"base": base}
+    found = engine.list_variants("base", base, torch.device("cuda"))
     assert found["base"] == base
     packed = found["base packed"].training
     assert (packed.packed, packed.micro_batch_tokens, packed.batch_tokens) == (True, 25000, 25000)

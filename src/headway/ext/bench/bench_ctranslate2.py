@@ -1,14 +1,14 @@
 """Measure CTranslate2 with the same weights, sentences and lengths as Headway, on the same device."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 
 from headway.config import Config, SearchConfig
-from headway.ext.bench.bench import RepeatSummary
+from headway.ext.bench.bench_results import Cells, RepeatSummary
 from headway.ext.bench.bench_translation import draw_batches, make_endless
 from headway.ext.bench.matrix_rate import time_in_turns
 from headway.ext.exchange import import_package, write_weights
@@ -18,49 +18,20 @@ from headway.training import Machine
 from headway.translation import make_engine, search_engine
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpeedComparison:
-    """The translation speed of two programs, from source tokens to target tokens.
-
-    Attributes:
-        preset: Name of the model.
-        precision: Of CTranslate2: float16 on a GPU, else float32.
-        batch: Sentences in a batch.
-        beam: Hypotheses of each sentence.
-        headway: Target tokens per second.
-        ctranslate2: Target tokens per second.
-    """
-
-    preset: str
-    precision: str
-    batch: int
-    beam: int
-    headway: RepeatSummary
-    ctranslate2: RepeatSummary
-
-    @property
-    def ratio(self) -> float:
-        """How many times as fast Headway is."""
-        return self.headway.median / self.ctranslate2.median
-
-
 def compare_with_ctranslate2(
-    preset: str,
-    config: Config,
-    machine: Machine,
-    text: str,
-    cells: Sequence[tuple[int, int]],
-    repeats: int,
-) -> list[SpeedComparison]:
+    config: Config, machine: Machine, text: str, cells: Cells, repeats: int
+) -> list[dict[str, Any]]:
     """Translate the same batches with both programs, in turns; all lengths of a batch are equal.
 
     Args:
-        preset: Name of the model.
         config: Settings of the model, the vocabulary size and the search.
         machine: Device and threads.
         text: Key of `headway.ext.bench.synthetic.TEXTS`.
         cells: Pairs of batch size and beam.
         repeats: How often the same translations are repeated.
+
+    Returns:
+        For each pair of batch size and beam the target tokens per second of both, and how many times as fast Headway is.
 
     Raises:
         HeadwayError: If CTranslate2 is not installed.
@@ -79,7 +50,7 @@ def compare_with_ctranslate2(
         )  # fmt: skip
     engine = make_engine(model.to(device), config.search.precision)
 
-    def measure(batch: int, beam: int) -> SpeedComparison:
+    def measure(batch: int, beam: int) -> dict[str, Any]:
         # Headway counts </s> as the last token of a limit; CTranslate2 does not.
         work = [
             (sources, max(limits))
@@ -107,9 +78,9 @@ def compare_with_ctranslate2(
         # The first turns warm up and record.
         times = time_in_turns((run_headway, run_ctranslate2), device, repeats, warm_ups=2)
         ours, peers = (RepeatSummary.of([tokens / t for t in each]) for each in times)
-        return SpeedComparison(
-            preset=preset, precision=precision, batch=batch, beam=beam, headway=ours,
-            ctranslate2=peers,
-        )  # fmt: skip
+        return {
+            "precision": precision, "batch": batch, "beam": beam, "headway": asdict(ours),
+            "ctranslate2": asdict(peers), "ratio": ours.median / peers.median,
+        }  # fmt: skip
 
     return [measure(batch, beam) for batch, beam in cells]

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from headway.config import Config
-from headway.ext.bench.bench import BenchResult, RepeatSummary, TrainingRow, processor_name
+from headway.ext.bench.bench_results import Measured, Speed
 from headway.ext.bench.flop import training_flop
-from headway.ext.bench.matrix_rate import measure_matrix_rate, time_work
+from headway.ext.bench.matrix_rate import time_work
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer, parameter_count
 from headway.training import Feed, Machine, Trainer, parallel, peak_memory
@@ -20,7 +19,7 @@ MAX_STEPS = 20  # of one repeat
 REPEAT_SECONDS = 2.0  # about as long as a repeat takes
 
 
-def bench_training(config: Config, machine: Machine, text: str, *, repeats: int = 5) -> BenchResult:
+def measure_training(config: Config, machine: Machine, text: str, repeats: int) -> Measured:
     """Measure optimizer steps, as `headway train` takes them, on batches prepared beforehand.
 
     Args:
@@ -52,7 +51,6 @@ def bench_training(config: Config, machine: Machine, text: str, *, repeats: int 
         for _ in range(2 if device.type == "cuda" else steps > 1):
             take(steps)
         times = [take(steps) for _ in range(repeats)]
-        # Before the matrix rate is measured, which also needs memory.
         (memory,) = parallel.sum_counts([peak_memory(trainer.device)])
         # Rank 0 needs the micro-batches of all ranks for what follows.
         plan = planned[: steps * feed.micro_batches]
@@ -60,31 +58,17 @@ def bench_training(config: Config, machine: Machine, text: str, *, repeats: int 
         pairs = np.concatenate(plan)
         sides = data.train.source_lengths, data.train.target_lengths
         lengths = (side[pairs].tolist() for side in sides)
-        tokens = sum(step.target_tokens for step in work[:steps])
-        row = TrainingRow(
-            steps=steps,
-            tokens=tokens,
-            seconds=RepeatSummary.of(times),
-            tokens_per_second=RepeatSummary.of([tokens / t for t in times]),
-            source_padding=_padding([batch.source_segments for batch in batches]),
-            target_padding=_padding([batch.target_segments for batch in batches]),
+        speed = Speed(
+            tokens=sum(step.target_tokens for step in work[:steps]),
+            seconds=times,
             flop=training_flop(shape, *lengths),
+            facts={
+                "steps": steps,
+                "source_padding": _padding([batch.source_segments for batch in batches]),
+                "target_padding": _padding([batch.target_segments for batch in batches]),
+            },
         )
-        rate = measure_matrix_rate(device, machine.precision)
-    return BenchResult(
-        work="train",
-        settings=config,
-        processor=processor_name(device),
-        device=str(device),
-        precision=machine.precision,
-        threads=parallel.world_size() * torch.get_num_threads(),
-        text=text,
-        repeats=repeats,
-        parameters=parameter_count(model),
-        matrix_rate=float(parallel.sum_disjoint(torch.tensor(rate))),
-        peak_memory=memory,
-        rows=[row],
-    )
+    return Measured([speed], machine.precision, parameter_count(model), memory)
 
 
 def _padding(segments: Sequence[Tensor]) -> float:

@@ -1,18 +1,17 @@
 """Measure the translation speed of a model with random weights and forced lengths."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import torch
 
 from headway.config import Config, SearchConfig
-from headway.ext.bench.bench import BenchResult, RepeatSummary, TranslationRow, processor_name
+from headway.ext.bench.bench_results import Cells, Measured, Speed
 from headway.ext.bench.flop import search_flop
-from headway.ext.bench.matrix_rate import measure_matrix_rate, time_in_turns
+from headway.ext.bench.matrix_rate import time_in_turns
 from headway.ext.bench.synthetic import draw_lengths, draw_sentences
 from headway.model import Transformer, parameter_count
 from headway.text import EOS
-from headway.training import Machine, peak_memory
+from headway.training import peak_memory
 from headway.translation import make_engine, resolve_precision, search_engine
 
 # Sentences are drawn from this many, so that the batches are short, medium and long ones.
@@ -20,26 +19,20 @@ DRAWN_SENTENCES = 1000
 MAX_LENGTH = 200  # tokens of a side
 
 
-def bench_translation(
-    config: Config,
-    machine: Machine,
-    text: str,
-    cells: Sequence[tuple[int, int]],
-    *,
-    repeats: int = 5,
-) -> BenchResult:
+def measure_translation(
+    config: Config, device: torch.device, text: str, cells: Cells, repeats: int
+) -> Measured:
     """Measure translations from source ids to target ids, with forced lengths.
 
     The model never predicts ``</s>`` (see `make_endless`), so every hypothesis runs to its limit.
 
     Args:
         config: Settings of the model, the vocabulary size and the search.
-        machine: Device and threads; the caller has configured the process for them.
+        device: Where to compute; the caller has configured the process for it.
         text: Key of `headway.ext.bench.synthetic.TEXTS`.
         cells: Pairs of batch size and beam.
         repeats: How often the same translations are repeated; the cells take turns.
     """
-    device = machine.torch_device
     shape = config.largest_model()
     model = make_endless(Transformer(shape)).to(device).eval()
     precision = resolve_precision(config.search.precision, device)
@@ -57,37 +50,19 @@ def bench_translation(
     warm_ups = 2 if device.type == "cuda" else 1  # a GPU's steps are recorded in the second turn
     calls = [partial(translate, work, beam) for work, (_, beam) in zip(works, cells, strict=True)]
     times = time_in_turns(calls, device, repeats, warm_ups)
-    memory = peak_memory(device)
-    rows = []
+    speeds = []
     for (batch, beam), work, took in zip(cells, works, times, strict=True):
         lengths = [len(source) for sources, _ in work for source in sources]
         limits = [limit for _, batch_limits in work for limit in batch_limits]
-        rows.append(
-            TranslationRow(
-                batch=batch,
-                beam=beam,
-                sentences=len(lengths),
+        speeds.append(
+            Speed(
                 tokens=sum(limits),
-                seconds=RepeatSummary.of(took),
-                sentences_per_second=RepeatSummary.of([len(lengths) / t for t in took]),
-                tokens_per_second=RepeatSummary.of([sum(limits) / t for t in took]),
+                seconds=took,
                 flop=search_flop(shape, lengths, limits, beam),
+                facts={"batch": batch, "beam": beam, "sentences": len(lengths)},
             )
         )
-    return BenchResult(
-        work="translate",
-        settings=config,
-        processor=processor_name(device),
-        device=str(device),
-        precision=precision,
-        threads=torch.get_num_threads(),
-        text=text,
-        repeats=repeats,
-        parameters=parameter_count(model),
-        matrix_rate=measure_matrix_rate(device, precision),
-        peak_memory=memory,
-        rows=rows,
-    )
+    return Measured(speeds, precision, parameter_count(model), peak_memory(device))
 
 
 @torch.no_grad()

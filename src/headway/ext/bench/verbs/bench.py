@@ -3,9 +3,9 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headway.cli import PRESET, add_options, launch, settings_from
+from headway.cli import PRESET, Argument, add_options, launch, settings_from
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,34 +31,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what to measure (default: the whole machine in at most ten minutes: matrix rate, training"
         " and decoding of tiny, base and big on a GPU, of tiny on a processor)",
     )
-    add_options(parser, *PRESET, "--ranks N")
-    parser.add_argument("--device", metavar="NAME", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument(
-        "--precision", metavar="NAME", help="auto, fp32 or bf16; translate also has int8"
+    add_options(
+        parser,
+        *PRESET,
+        "--ranks N",
+        Argument("--device NAME", "auto, cpu, cuda or cuda:N"),
+        Argument("--precision NAME", "auto, fp32 or bf16; translate also has int8"),
+        Argument("--threads N", "processor threads (default: all)"),
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="processor threads (default: all)")
     parser.add_argument(
         "--text",
         default="captions",
         choices=("captions", "news"),
         help="sentence lengths of image captions (default) or of news",
     )
-    parser.add_argument("--cells", nargs="+", metavar="NxK",
-                        help="translate: batch sizes and beams to measure, such as 32x4")  # fmt: skip
-    parser.add_argument(
-        "--repeats",
-        type=int,
-        metavar="N",
-        help="measure so many times (default: 5; 3 for the whole machine)",
-    )
-    parser.add_argument(
-        "--json", metavar="FILE", help="also write JSON to FILE; -: print JSON instead of the table"
+    add_options(
+        parser,
+        Argument("--cells NxK...", "translate: batch sizes and beams to measure, such as 32x4"),
+        Argument("--repeats N", "measure so many times (default: 5; 3 for the whole machine)"),
+        Argument("--json FILE", "also write JSON to FILE; -: print JSON instead of the table"),
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Set the process up as `headway train` does, measure, and print a table."""
     from headway.config import read_changes
+    from headway.training import Machine, count_ranks
 
     cells = [_parse_cell(word) for word in args.cells or ()]
     if args.repeats is None:
@@ -71,81 +69,64 @@ def run(args: argparse.Namespace) -> int:
             section = "search" if (option, args.work) == ("precision", "translate") else "training"
             chosen[f"{section}.{option}"] = str(getattr(args, option))
     args.changes += read_changes(overrides=chosen)
-    if args.work is None:
-        return report_machine(args, cells)
     config = settings_from(args)
+    machine = Machine.resolve(config.training)
+    if args.work is None:
+        if args.ranks or launch.is_launched():
+            raise UsageError("bench: name a part (train) to measure several ranks")
+        is_gpu = machine.torch_device.type == "cuda"
+        presets = ("tiny", "base", "big") if is_gpu else ("tiny",)
+        configs = {}
+        for preset in (args.preset,) if args.preset else presets:
+            args.preset = preset
+            configs[preset] = settings_from(args)
+        return report(args, configs, cells or (GPU_CELLS if is_gpu else CELLS))
     if args.work == "translate" and config.search.shortlist:
         raise UsageError(
             "--search.shortlist: a model with random weights has no shortlist; time `headway translate`"
         )
     if args.work == "train":
-        from headway.training import Machine, count_ranks
-
-        ranks = count_ranks(Machine.resolve(config.training), config.training, args.ranks)
+        ranks = count_ranks(machine, config.training, args.ranks)
         if ranks > 1 and not launch.is_launched():
-            return launch.launch(report, (args, config, cells or CELLS), ranks)
-    return report(args, config, cells or CELLS)
+            return launch.launch(report, (args, {"": config}, cells or CELLS), ranks)
+    return report(args, {"": config}, cells or CELLS)
 
 
-def report(args: argparse.Namespace, config: "Config", cells: list[tuple[int, int]]) -> int:
-    """Prepare this process, alone or as one of several ranks, measure, and print a table."""
+def report(
+    args: argparse.Namespace, configs: "dict[str, Config]", cells: list[tuple[int, int]]
+) -> int:
+    """Prepare this process, alone or as one of several ranks, measure, and print a table.
+
+    Args:
+        args: The command line.
+        configs: Settings by name of a preset; of one part, those of its model alone.
+        cells: Pairs of batch size and beam.
+    """
     import torch
 
+    from headway.ext.bench.bench import bench, bench_machine
     from headway.ext.bench.bench_tables import format_table
-    from headway.ext.bench.bench_training import bench_training
-    from headway.ext.bench.bench_translation import bench_translation
     from headway.training import Machine, configure_process, parallel
 
+    [config, *_] = configs.values()
     parallel.join()
     try:
         machine = Machine.resolve(config.training)
         configure_process(machine.threads_per_rank, machine.torch_device)
         torch.manual_seed(config.training.seed)
-        if args.work == "train":
-            result = bench_training(config, machine, args.text, repeats=args.repeats)
+        if args.work:
+            found = bench(args.work, config, machine, args.text, cells, repeats=args.repeats)
         else:
-            result = bench_translation(config, machine, args.text, cells, repeats=args.repeats)
+            found = bench_machine(configs, machine, args.text, cells, repeats=args.repeats)
         if parallel.rank():
             return 0
     finally:
         parallel.leave()
-    write_result(args, result.to_dict(), format_table(result))
-    return 0
-
-
-def report_machine(args: argparse.Namespace, cells: list[tuple[int, int]]) -> int:
-    """Measure the matrix rate, training and decoding in this process, and print tables."""
-    import torch
-
-    from headway.ext.bench.bench_machine import bench_machine
-    from headway.ext.bench.bench_tables import format_machine_table
-    from headway.training import Machine, configure_process
-
-    if args.ranks or launch.is_launched():
-        raise UsageError("bench: name a part (train) to measure several ranks")
-    machine = Machine.resolve(settings_from(args).training)
-    is_gpu = machine.torch_device.type == "cuda"
-    presets = (args.preset,) if args.preset else ("tiny", "base", "big") if is_gpu else ("tiny",)
-    configs = {}
-    for args.preset in presets:
-        configs[args.preset] = settings_from(args)
-    cells = cells or (GPU_CELLS if is_gpu else CELLS)
-    configure_process(machine.threads, machine.torch_device)
-    torch.manual_seed(1)
-    result = bench_machine(configs, machine, args.text, cells, repeats=args.repeats)
-    write_result(args, result.to_dict(), format_machine_table(result))
-    return 0
-
-
-def write_result(args: argparse.Namespace, values: dict[str, Any], table: str) -> None:
-    """Print the table, or JSON in its place, and write the file of ``--json``."""
-    text = json.dumps(values, indent=2)
-    if args.json == "-":
-        print(text)
-        return
-    if args.json:
+    text = json.dumps(found, indent=2)
+    if args.json and args.json != "-":
         Path(args.json).write_text(text + "\n", encoding="utf-8")
-    print(table)
+    print(text if args.json == "-" else format_table(found))
+    return 0
 
 
 def _parse_cell(word: str) -> tuple[int, int]:
