@@ -1,15 +1,33 @@
 # %% [markdown]
 # # Build a Transformer
 #
-# This notebook builds the model of "Attention Is All You Need" (Vaswani et al., [2017](https://arxiv.org/abs/1706.03762))
-# from nothing but PyTorch's tensors and linear maps, trains it in about two minutes, and translates with it. Nothing is imported that
-# hides a step. At the end of the model stands a check: given the same weights, it computes the same numbers as
+# This notebook builds the model of "Attention Is All You Need" (Vaswani et al., [2017](https://arxiv.org/abs/1706.03762)) in
+# PyTorch, trains it in about two minutes, and translates with it. PyTorch brings tensors, gradients, linear maps and the optimizer;
+# the rest is written here. Section 8 ends with a check: with the same parameters, our model computes the same numbers as
 # `headway.Transformer`.
 #
-# You need Python, and to have seen an array. Sections, equations and figures have the paper's numbers. Three exercises ask you to
-# write code, and a check says whether it is right; the answers are folded away below them.
+# You need Python, and to have seen an array. A number in brackets in a title is the section of the paper; equations, tables and
+# figures have the paper's numbers, too. Three exercises ask for code, and a check says whether it is right. Their answers are folded.
 #
-# To run it: `pip install "headway[demo,pictures]"`, then open `docs/walk.ipynb` in Jupyter, or run `python docs/walk.py`.
+# The model reads a sentence, the **source**, and writes its translation, the **target**, one word after the other. The **encoder**
+# turns the source into vectors, one for each word. The **decoder** predicts the next word of the target from these vectors and
+# from the words that are already written:
+#
+# ```text
+#       source                          target so far
+#         |                                   |
+#   embedding (8) + position (6)        embedding (8) + position (6)
+#         |                                   |
+#   encoder layers (7), each:           decoder layers (7), each:
+#     self-attention (3 to 5)             self-attention, masked (4)
+#     feed-forward network (7)   ----->   encoder-decoder attention (5)
+#                                         feed-forward network (7)
+#                                             |
+#                                       probability of each next word (8)
+# ```
+#
+# The numbers in the figure are the sections below. To run the notebook: `pip install "headway[demo,pictures]"`, then open
+# `docs/walk.ipynb` in Jupyter, or run `python docs/walk.py`.
 # %%
 import math
 import re
@@ -39,7 +57,7 @@ def show(table, title, rows="", columns="", names=None):
 # ## 1. Tensors
 #
 # A **tensor** is an array of numbers. Its **shape** says how many numbers lie along each of its axes. We write shapes in
-# brackets: `[2, 3]` has two rows of three numbers.
+# brackets: `[2, 3]` has two rows of three numbers. Axes are counted from 0, and −1 is the last one.
 # %%
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 print("shape", list(x.shape))
@@ -47,25 +65,38 @@ print("sums over the last axis", x.sum(-1))
 print("x + 10 adds 10 everywhere:", (x + 10).tolist())
 print("x * [1, 0, 2] takes the same row for both:", (x * torch.tensor([1.0, 0.0, 2.0])).tolist())
 # %% [markdown]
-# In the last line the shapes differ, `[2, 3]` and `[3]`. PyTorch repeats the smaller one along the axis that it lacks; this is
-# called **broadcasting**, and masks will use it.
+# In the last line the shapes differ, `[2, 3]` and `[3]`. PyTorch repeats the smaller one along the axis that it lacks, or along
+# an axis of length 1. This is called **broadcasting**, and masks will use it.
 #
-# The most important operation is the **matrix product** `a @ b`. The number in row i and column j of the result is the **dot product** of row i of
-# `a` and column j of `b`: multiply the numbers in pairs, and add. The dot product of two vectors is large if they point in the same direction; we
-# will use it to ask how well two words fit each other. With more axes than two, `@` multiplies the last two, and does so for each place of the
-# others.
+# The most important operation is the **matrix product** `a @ b`. The number in row i and column j of the result is the **dot
+# product** of row i of `a` and column j of `b`: multiply the numbers in pairs, and add. The dot product of two vectors of the same
+# lengths is largest if they point in the same direction; we will use it to ask how well two words fit each other. If tensors have
+# more than two axes, `@` multiplies the matrices of the last two axes, once for each index of the other axes.
+#
+# These calls rearrange tensors below:
+#
+# | call | result |
+# |---|---|
+# | `x[:, None]` | the same numbers, with a new axis 1 of length 1 |
+# | `x.transpose(1, 2)` | axes 1 and 2 change places |
+# | `x.unflatten(-1, (4, -1))` | the last axis becomes two, the first of them of length 4 |
+# | `x.flatten(2)` | axis 2 and all later axes become one |
+# | `torch.cat([a, b], 1)` | `b` behind `a`, along axis 1 |
+# | `x.masked_fill(m, v)` | `v` where `m` is True, `x` elsewhere; `~m` exchanges True and False |
+# | `x.gather(-1, i)` | from each row, the numbers at the indices `i` |
 # %%
 a, b = torch.randn(2, 3), torch.randn(3, 4)
 by_hand = sum(a[1, k] * b[k, 2] for k in range(3))
 print("shapes", list(a.shape), "@", list(b.shape), "=", list((a @ b).shape))
 print("one number of it, by hand and by @:", round(by_hand.item(), 4), round((a @ b)[1, 2].item(), 4))
 # %% [markdown]
-# A **linear map** is a matrix product with numbers that are learned: `nn.Linear(3, 4)` turns each vector of 3 numbers into one of 4, with a matrix
-# `weight` and, if it is asked for, a vector `bias` that is added.
+# A **linear map** is a matrix product with numbers that are learned. `nn.Linear(3, 4)` turns each vector of 3 numbers into one of
+# 4, by a matrix `weight`; it also adds a vector `bias`, unless `bias=False`. Learned numbers are called **parameters**.
 #
-# How are they learned? PyTorch records what is computed with a tensor of `requires_grad`, and `backward()` then returns the **gradient** of the result: for each
-# number, how much the result would grow if that number grew. A step against the gradient makes the result smaller. If the result is an error, the
-# map has learned.
+# How are they learned? PyTorch records what is computed from a tensor that has `requires_grad`. `error.backward()` then computes
+# the **gradient** of the error and stores it in `weight.grad`: for each number, how fast the error grows if this number grows
+# a little. A small step against the gradient makes the error smaller. The step itself is not recorded (`no_grad`). The gradient is
+# removed after it, because `backward()` adds to what is there.
 # %%
 weight = torch.tensor([1.0, 1.0], requires_grad=True)
 for step in range(4):
@@ -76,12 +107,12 @@ for step in range(4):
         weight -= 0.08 * weight.grad
     weight.grad = None
 # %% [markdown]
-# All training below is this loop, with more numbers and a better rule for the step.
+# All training below is this loop, with more parameters and a better rule for the step.
 #
 # ## 2. Text becomes numbers
 #
-# Our text is a part of Headway's built-in corpus: German sentences and their English originals, made by rules, without digits. German often puts
-# the verb at the end, so that a translation needs another order of the words.
+# Our text is a part of Headway's built-in corpus: English sentences and their German translations, made by rules, without digits.
+# German often puts the verb at the end, so that a translation needs another order of the words.
 # %%
 from headway.ext.demo import generate, split
 
@@ -92,9 +123,10 @@ print(len(training), "sentences to learn from,", len(test), "others to test with
 for pair in training[:3]:
     print("   ", pair.source, "->", pair.target)
 # %% [markdown]
-# A model reads no letters, but numbers: each **token** of a text gets an **id**. Here a token is a word or a mark. (Real systems divide rare words into parts, so that
-# every word can be written; the paper has 37,000 of them for both languages.) Three ids are not words: `<unk>` stands for an unknown word,
-# `</s>` for the end of a text, and `<pad>` fills up short rows. Both languages share one list, as in section 5.1.
+# A model reads numbers, not letters: each **token** of a text gets an **id**. Here a token is a word or a punctuation mark. (Real
+# systems divide rare words into several tokens, called subwords, so that every word can be written; the paper has about 37,000
+# subwords.) Three tokens are not words: `<unk>` stands for an unknown word, `</s>` for the end of a text, and `<pad>` fills up
+# short rows. Both languages share one **vocabulary**, the list of all tokens, as in section 5.1.
 # %%
 
 
@@ -105,12 +137,12 @@ def tokens_of(text):
 words = sorted({word for pair in training for text in (pair.source, pair.target) for word in tokens_of(text)})
 vocabulary = ["<unk>", "</s>", *words, "<pad>"]
 UNKNOWN, END, PAD = 0, 1, len(vocabulary) - 1
-number_of = {word: number for number, word in enumerate(vocabulary)}
+id_of = {token: number for number, token in enumerate(vocabulary)}
 
 
 def ids_of(text):
     """The ids of a text's tokens, and the end."""
-    return [number_of.get(word, UNKNOWN) for word in tokens_of(text)] + [END]
+    return [id_of.get(word, UNKNOWN) for word in tokens_of(text)] + [END]
 
 
 def batch_of(texts):
@@ -123,25 +155,36 @@ def batch_of(texts):
 print(len(vocabulary), "ids;", "two texts as a batch:")
 print(batch_of(["Max speaks Thai.", "Will Nina pay the bill on Saturday?"]))
 # %% [markdown]
+# An id is only a name: the words with the ids 7 and 8 have nothing in common. So the model has a table with a vector of d_model
+# numbers for each id, the word's **embedding**. Its numbers are parameters (section 8). From here on, B texts of T tokens are a
+# tensor `[B, T, d_model]`: a vector at each **position** of each text. Layers change these vectors and keep the shape.
+#
 # ## 3. Attention (section 3.2.1)
 #
-# A word alone says little: in "the man who painted the wall comes from Spain", the verb "comes" needs "man". **Attention** lets each
-# token fetch what it needs from other tokens.
+# A word alone says little: in "the man who painted the wall comes from Spain", the verb "comes" needs "man". **Attention** lets
+# each position fetch what it needs from other positions.
 #
-# Each token sends out a **query** (what do I look for?), a **key** (what do I offer to those who look?) and a **value** (what do I give?). All three are vectors. Attention
-# compares a query with every key by their dot product, turns these scores into weights that sum to 1, and returns the mean of the values with these weights:
+# Each position has a **query** (what do I look for?), a **key** (what do I offer to those who look?) and a **value** (what do I
+# give?). All three are vectors, which linear maps make from the vector of the position (section 5); in this section they are
+# random. Attention compares a query with every key by their dot product, turns these scores into **weights** that sum to 1, and
+# returns the sum of the values, each multiplied by its weight:
 #
 # Equation 1: Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 #
-# **softmax** makes weights of any numbers: e to the power of each, divided by their sum. The largest score gets the largest weight. d_k is the width of a
-# key. `may_see` will be explained in the next section.
+# The rows of Q are the queries, those of K the keys, and those of V the values. Kᵀ is K with rows and columns exchanged, so that row
+# t of Q Kᵀ has the scores of query t, one for each key. d_k is the number of numbers in a key. **softmax** turns the scores of a
+# row into weights: e to the power of each, divided by the sum of these powers. The largest score gets the largest weight. `mask`
+# says which keys each query may read, here all of them; section 4 explains it.
 # %%
 
 
-def attention(queries, keys, values, may_see):
-    """Shapes: queries [..., T, d_k], keys [..., S, d_k], values [..., S, d_v]; may_see broadcasts to [..., T, S]."""
+def attention(queries, keys, values, mask):
+    """Return the results [..., T, d_v] and the weights [..., T, S].
+
+    queries [..., T, d_k], keys [..., S, d_k], values [..., S, d_v]; mask broadcasts to [..., T, S].
+    """
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.size(-1))
-    weights = scores.masked_fill(~may_see, -math.inf).softmax(-1)
+    weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
     return weights @ values, weights
 
 
@@ -154,8 +197,10 @@ print(weights)
 print("each row sums to", weights.sum(-1))
 torch.testing.assert_close(result[0], sum(weights[0, s] * values[s] for s in range(5)))
 # %% [markdown]
-# Why divide by √d_k? The dot product of two random vectors of d_k numbers has a standard deviation of √d_k. Without the division, wide keys have large scores, one weight is
-# almost 1 and the others almost 0, and then a small change of a query changes nothing: the gradient vanishes, and nothing is learned.
+# Why divide by √d_k? If the numbers of two vectors are random and independent, with mean 0 and variance 1, their dot product has
+# a standard deviation of √d_k. Without the division, the scores of wide vectors lie far apart: one weight is almost 1 and the
+# others are almost 0. A small change of a query then changes nothing: the gradient is almost zero, and nothing is learned. The
+# authors suspect this reason. In the right plot, the gradient collapses from d_k = 256 on.
 # %%
 widths = [1, 4, 16, 64, 256, 1024]
 largest, gradients = {}, {}
@@ -181,14 +226,16 @@ assert gradients[False][-1] < gradients[True][-1] / 100
 # %% [markdown]
 # ## 4. Masks (section 3.2.3)
 #
-# Not every key may be read. A key that may not be read gets the score −∞, whose softmax is 0. There are two reasons:
+# A **mask** hides some keys from a query: their score is replaced by −∞, so that their weight is 0. There are two reasons:
 #
-# - **Padding** means nothing. If it took a share of the weight, a sentence would be translated differently beside a longer one.
-# - **Later words.** The translation is written word by word, so the model must predict each word from those before it. In training the whole
-#   translation is known and all its words are predicted at once; a mask hides from each position what comes later. Without it, the model
-#   would learn to copy the word that it is to predict, and would have nothing to copy when it translates.
+# - **Padding** means nothing. If it got a part of the weight, the translation of a sentence would depend on the length of the
+#   longest sentence in its batch.
+# - **Later words.** The translation is written word by word, so the model must predict each word from those before it. In training
+#   the whole translation is known and all its words are predicted at once; a mask hides from each position what comes later.
+#   Without it, the model would learn to copy the word that it is to predict, and have nothing to copy when it translates.
 #
-# `True` means: may be read. The second mask is a triangle: row t has `True` up to column t.
+# `True` means: may be read. The second mask is a triangle: row t has `True` up to column t. The masks hide keys only. Queries of
+# padding compute something, too, but no other position reads it, and the loss leaves it out.
 # %%
 
 
@@ -205,7 +252,9 @@ def not_later(length):
 _, weights = attention(torch.randn(6, 8), torch.randn(6, 8), torch.randn(6, 8), not_later(6))
 show(weights, "weights with the mask of later words", "query", "key")
 # %% [markdown]
-# **Exercise 1.** Some models read only the last n positions ("restricted self-attention", section 4). Write the mask: position t may read the positions t − n + 1 to t.
+# **Exercise 1.** Restricted self-attention (section 4 of the paper) reads only positions nearby. Write the mask of a decoder that
+# does so: position t may read the positions t − n + 1 to t, as far as they exist. One way begins with
+# `torch.arange(length)[:, None] - torch.arange(length)`: what stands in row t and column s?
 # %%
 
 
@@ -233,22 +282,28 @@ check(
 #
 # ```python
 # def last_positions(length, n):
-#     return torch.ones(length, length).tril().triu(1 - n).bool()
+#     distance = torch.arange(length)[:, None] - torch.arange(length)
+#     return (distance >= 0) & (distance < n)
 # ```
 #
-# `tril` keeps what is on the diagonal and below, `triu(1 - n)` what is at most n − 1 below it.
+# Row t and column s hold t − s, how far position s lies before t.
 #
 # </details>
 #
 # ## 5. Heads (section 3.2.2)
 #
-# One softmax gives one mean. A verb that needs its subject and its object would get a mixture of both. So the model has several **heads**, each an attention of its own, with
-# queries, keys and values of its own, made by linear maps:
+# One softmax gives one weighted mean. A verb that needs its subject and its object would get a mixture of both. So the model has several
+# **heads**. Each head is an attention of its own, with queries, keys and values from linear maps of its own:
 #
-# head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V), and MultiHead = Concat(head_1, …, head_h) W^O
+# head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V), and MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O
 #
-# The heads divide the width among them: with d_model = 512 and 8 heads, each has keys of width 64. So eight heads cost what one would. In code, one linear map makes the
-# queries of all heads at once, and the result is cut into heads.
+# Concat puts the results of the heads side by side, and the matrix W^O mixes them. The heads divide the width among them: with
+# d_model = 512 and h = 8, the queries, keys and values of a head have 512 / 8 = 64 numbers. So eight heads take as many
+# multiplications as one head of width 512. In code, one linear map makes the queries of all heads, and `split` divides them.
+#
+# A part of a model is a class that inherits from `nn.Module`. `__init__` makes its parameters and smaller parts, and `forward`
+# computes; `part(x)` calls `part.forward(x)`. `nn.Parameter` marks a tensor as a parameter, and `nn.ModuleList` is a list of
+# parts. `parameters()` collects all parameters, those of the smaller parts included.
 # %%
 
 
@@ -261,19 +316,28 @@ class MultiHeadAttention(nn.Module):
         self.value = nn.Linear(d_model, d_model, bias=False)
         self.output = nn.Linear(d_model, d_model, bias=False)
 
-    def cut(self, x):
+    def split(self, x):
         """[B, T, d_model] -> [B, heads, T, d_model / heads]"""
         return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
 
-    def forward(self, asking, read, may_see):
-        """asking [B, T, d_model] sends queries, read [B, S, d_model] has keys and values -> [B, T, d_model]"""
-        queries, keys, values = self.cut(self.query(asking)), self.cut(self.key(read)), self.cut(self.value(read))
-        heads, self.weights = attention(queries, keys, values, may_see)  # the weights are kept to look at
+    def forward(self, x, memory, mask):
+        """x [B, T, d_model] makes the queries, memory [B, S, d_model] the keys and values -> [B, T, d_model]"""
+        queries, keys, values = self.split(self.query(x)), self.split(self.key(memory)), self.split(self.value(memory))
+        heads, self.weights = attention(queries, keys, values, mask)  # the weights are kept to look at
         return self.output(heads.transpose(1, 2).flatten(2))
 
 
 # %% [markdown]
-# If a text asks itself (`asking` is `read`), this is **self-attention**. If a translation asks the source, it is **encoder-decoder attention**.
+# The model has this attention in three places. In **self-attention**, queries, keys and values come from the same text (`memory` is
+# `x`). In **encoder-decoder attention**, the target asks the source:
+#
+# | attention | queries `x` | keys and values `memory` | mask |
+# |---|---|---|---|
+# | the encoder's self-attention | source | source | `not_padding` of the source |
+# | the decoder's self-attention | target | target | `not_later` |
+# | encoder-decoder attention | target | the encoder's output | `not_padding` of the source |
+#
+# The target's padding stands at its end, so `not_later` hides it from every word of the target.
 #
 # ## 6. Positions (section 3.5)
 #
@@ -284,8 +348,14 @@ order = torch.tensor([3, 1, 4, 0, 2])
 all_five = torch.ones(5, 5).bool()
 torch.testing.assert_close(layer(x, x, all_five)[:, order], layer(x[:, order], x[:, order], all_five))
 # %% [markdown]
-# So each position gets a vector of its own, which is added to that of the word: PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), and PE(pos, 2i + 1) is the
-# cosine of the same angle. Each pair of numbers is the hand of a clock. The first clock turns once in 6.3 positions and tells neighbors apart; the last one takes about 60,000.
+# So each position gets a vector of its own, which is added to the embedding of the word. pos is the position, and i counts
+# pairs of numbers:
+#
+# PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))
+#
+# Each pair is the hand of a clock, which turns by the same angle from each position to the next. The first clock (i = 0) turns
+# once in 2π = 6.3 positions and tells neighbors apart. Each clock is slower than the one before. With d_model = 512, the last one
+# turns once in about 60,600 positions.
 # %%
 
 
@@ -303,14 +373,16 @@ axes.plot((table @ table[30]).tolist())
 axes.set(title="dot product of each position with position 30", xlabel="position")
 plt.show()
 # %% [markdown]
-# The dot product of two encodings depends on their distance alone. Going on by k positions turns each hand by an angle that depends only on k, so that
-# one matrix leads from each position to the one k later. A head can learn "the word three before" in this way. Vectors that are learned serve as well in the paper's Table 3; sinusoids
-# exist for every position, also beyond the longest text of the training.
+# The dot product of two encodings depends on their distance alone, and is largest at distance 0. To go on by k positions is to turn
+# each hand by an angle that depends only on k. So one matrix leads from the encoding of any position to that of the position k
+# later. The authors expected that a head can therefore easily learn "the word three before". Vectors that are learned, one for each
+# position, do as well in the paper's Table 3. Sinusoids exist for every position, also beyond the longest text of the training.
 #
 # ## 7. The layer (sections 3.1, 3.3 and 5.4)
 #
-# Beside attention, each layer has a small network that treats each position alone: equation 2, FFN(x) = max(0, x W1 + b1) W2 + b2. Attention carries information from one position to another,
-# and this network works on it. Its inner width d_ff is four times d_model in the paper.
+# Besides attention, each layer has a small network that treats each position alone: equation 2, FFN(x) = max(0, x W1 + b1) W2 + b2.
+# Attention carries information from one position to another, and this **feed-forward network** works on it. Its inner width d_ff is
+# four times d_model in the paper.
 # %%
 
 
@@ -325,21 +397,24 @@ class FeedForward(nn.Module):
 
 
 # %% [markdown]
-# Three more parts make it possible to train many layers one above the other:
+# Attention and the feed-forward network are called **sub-layers**. Three more parts make it possible to train a stack of many layers:
 #
-# - **Dropout** sets a share of the numbers to zero in training, chosen anew each time, so that the model cannot rely on single ones. The others are divided by the share that stays, so that sums keep their size. A model that
-#   translates drops nothing.
-# - A **residual connection** adds what a part returns to what it received. So each part needs to learn only a change, and the gradient has a way around it.
-# - **Layer normalization** brings the numbers of each position to the mean 0 and the variance 1, and then multiplies and shifts them by learned numbers.
+# - **Dropout** sets each number to zero with probability p, in training only, so that the model cannot rely on single numbers. The
+#   other numbers are divided by 1 − p, so that sums keep their size on average.
+# - A **residual connection** adds the input of a sub-layer to its output. So each sub-layer needs to learn only a change, and
+#   the gradient has a way around the sub-layer.
+# - **Layer normalization** shifts and scales the numbers of each position to the mean 0 and the variance 1. Then it multiplies them
+#   by parameters (`weight`) and adds parameters (`bias`).
 #
-# Together: LayerNorm(x + Dropout(Sublayer(x))). The paper normalizes after the sum ("post-norm"); many later models normalize the input of the part instead ("pre-norm").
+# Together: LayerNorm(x + Dropout(Sublayer(x))). The paper normalizes after the sum ("post-norm"). Many later models normalize the
+# input of the sub-layer instead, x + Dropout(Sublayer(LayerNorm(x))) ("pre-norm").
 # %%
 
 
-def drop(x, share, is_training):
-    if not is_training or not share:
+def drop(x, p, is_training):
+    if not is_training or not p:
         return x
-    return x * (torch.rand_like(x) >= share) / (1 - share)
+    return x * (torch.rand_like(x) >= p) / (1 - p)
 
 
 class LayerNorm(nn.Module):
@@ -359,13 +434,14 @@ class Residual(nn.Module):
         self.norm, self.dropout = LayerNorm(d_model), dropout
 
     def forward(self, x, result):
-        """x [B, T, d_model] is what a part received, and result what it returned."""
+        """x [B, T, d_model] is the input of a sub-layer, and result its output."""
         return self.norm(x + drop(result, self.dropout, self.training))
 
 
 # %% [markdown]
-# The **encoder** reads the source. Its layer has two parts: self-attention, and the network. The **decoder** writes the target. Its layer has a third part between them, which reads what the
-# encoder has made of the source. These are the two columns of the paper's Figure 1.
+# An **encoder** layer has two sub-layers: self-attention and the feed-forward network. A **decoder** layer has
+# encoder-decoder attention between them. Its `memory` is the output of the last encoder layer, for every decoder layer. These are
+# the two columns of the paper's Figure 1.
 # %%
 
 
@@ -376,8 +452,8 @@ class EncoderLayer(nn.Module):
         self.feed_forward = FeedForward(d_model, d_ff)
         self.residuals = nn.ModuleList(Residual(d_model, dropout) for _ in range(2))
 
-    def forward(self, x, may_see):
-        x = self.residuals[0](x, self.self_attention(x, x, may_see))
+    def forward(self, x, mask):
+        x = self.residuals[0](x, self.self_attention(x, x, mask))
         return self.residuals[1](x, self.feed_forward(x))
 
 
@@ -389,37 +465,45 @@ class DecoderLayer(nn.Module):
         self.feed_forward = FeedForward(d_model, d_ff)
         self.residuals = nn.ModuleList(Residual(d_model, dropout) for _ in range(3))
 
-    def forward(self, x, source, may_see, may_see_source):
-        x = self.residuals[0](x, self.self_attention(x, x, may_see))
-        x = self.residuals[1](x, self.cross(x, source, may_see_source))
+    def forward(self, x, memory, mask, memory_mask):
+        x = self.residuals[0](x, self.self_attention(x, x, mask))
+        x = self.residuals[1](x, self.cross(x, memory, memory_mask))
         return self.residuals[2](x, self.feed_forward(x))
 
 
 # %% [markdown]
 # ## 8. The model (sections 3.1 and 3.4)
 #
-# A few things remain, and each of them matters:
+# A few things remain:
 #
-# - The **embedding** is a table with a learned vector for each id. It is multiplied by √d_model before the position encoding is added, so that both are about equally large.
-# - The same table makes the output: the score of a word (its **logit**) is the dot product of its vector with what the decoder returns. This is "tying"; softmax then turns logits into
-#   probabilities.
-# - The decoder's input is the target **shifted by one**: position t holds word t − 1, reads no later position, and predicts word t. Before the first word stands `<pad>`, whose vector is zero. It tells the
-#   decoder where a text begins.
-# - Dropout is also applied to the sum of embedding and position.
+# - The **embedding** is multiplied by √d_model before the position encoding is added. The paper gives no reason. Here the table
+#   begins with numbers of the size 1 / √d_model, and the product makes them about as large as the encoding.
+# - The score of a next word, its **logit**, is the dot product of the decoder's output with the word's vector in the same table.
+#   This is called **tying**: one table serves the source, the target and the logits. Logits are not multiplied by √d_model. Softmax
+#   turns the logits of all words into probabilities.
+# - The decoder's input is the target **shifted by one**: the input at position t is word t − 1. So position t reads words 0 to t − 1
+#   and predicts word t. At position 0 stands `<pad>`. Its vector is zero, so that the input there is the position encoding alone.
+#   The authors' code does so; many other models have a token for this place.
+# - Dropout is also applied to the sum of embedding and position encoding.
+# - The paper does not say with which numbers the parameters begin. The authors' code, and this one, draws matrices by Glorot's rule
+#   ("xavier"): at random, smaller for larger matrices.
+#
+# The paper's base model has d_model = 512, d_ff = 2048, 8 heads, 6 layers in the encoder and 6 in the decoder, and p = 0.1.
+# Ours is smaller.
 # %%
 
 
 class Transformer(nn.Module):
-    def __init__(self, vocabulary, d_model, d_ff, heads, layers, dropout):
+    def __init__(self, vocab_size, d_model, d_ff, heads, layers, dropout):
         super().__init__()
         self.d_model, self.dropout = d_model, dropout
-        self.embedding = nn.Embedding(vocabulary, d_model, padding_idx=vocabulary - 1)  # this row stays as it is
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=vocab_size - 1)  # <pad>: not trained
         sizes = d_model, d_ff, heads, dropout
         self.encoder = nn.ModuleList(EncoderLayer(*sizes) for _ in range(layers))
         self.decoder = nn.ModuleList(DecoderLayer(*sizes) for _ in range(layers))
         for parameter in self.parameters():
             if parameter.dim() == 2:
-                nn.init.xavier_uniform_(parameter)  # of a size that keeps the numbers about as large as they are
+                nn.init.xavier_uniform_(parameter)
         nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
         nn.init.zeros_(self.embedding.weight[-1].detach())  # <pad>
 
@@ -435,12 +519,12 @@ class Transformer(nn.Module):
             x = layer(x, not_padding(source))
         return x
 
-    def decode(self, target, encoded, source):
-        """target [B, T] -> logits [B, T, words]; those at t read only the target before t."""
+    def decode(self, target, memory, source):
+        """target [B, T], memory [B, S, d_model], source [B, S] -> logits [B, T, V]; those at t read only the target before t."""
         start = torch.full_like(target[:, :1], PAD)
         x = self.embed(torch.cat([start, target[:, :-1]], 1))
         for layer in self.decoder:
-            x = layer(x, encoded, not_later(target.size(1)), not_padding(source))
+            x = layer(x, memory, not_later(target.size(1)), not_padding(source))
         return x @ self.embedding.weight[:-1].T  # <pad> is no word
 
     def forward(self, source, target):
@@ -451,19 +535,21 @@ model = Transformer(len(vocabulary), d_model=96, d_ff=384, heads=4, layers=2, dr
 count = sum(parameter.numel() for parameter in model.parameters())
 print(f"{count:,} learned numbers, {model.embedding.weight.numel():,} of them in the table of words")
 # %% [markdown]
-# This is the whole model. Is it right? One test of a mask: change a word of the target, and see which predictions change. Those up to the word itself must stay, because they read only
-# what is before it.
+# This is the whole model. Is it right? First, a test of the mask: change word 3 of each target, counted from 0, and see which
+# predictions change. Predictions 0 to 3 must stay, because they read only the words before word 3. `eval()` turns dropout off, and
+# `train()` turns it on.
 # %%
 model.eval()
 source, target = batch_of([pair.source for pair in test[:4]]), batch_of([pair.target for pair in test[:4]])
 other = target.clone()
-other[:, 3] = number_of["Nina"]
+other[:, 3] = id_of["Nina"]
 change = (model(source, other) - model(source, target)).abs().amax(-1)[0]
 print("largest change of the logits at each position:", change.detach())
 assert change[:4].max() < 1e-5 < 0.01 < change[4]
 # %% [markdown]
-# And does it compute what Headway computes? `headway.Transformer` has the same parts with other names. We give it our weights.
-# Headway has a logit for `<pad>`, too, which is always zero; it is left out of the comparison. Both compute in float64 here, so that rounding does not hide a mistake.
+# And does it compute what Headway computes? `headway.Transformer` has the same parts, some with other names. We give it our
+# parameters. Headway has a logit for `<pad>`, too, which is always zero; it is left out of the comparison. Both compute in float64
+# here, so that rounding does not hide a mistake.
 # %%
 import headway
 
@@ -472,7 +558,7 @@ NAMES["self_attention"] = "mixer.attention"
 
 
 def in_headway(model):
-    """Return Headway's model with the weights of ours."""
+    """Return Headway's model with the parameters of ours."""
     first = model.encoder[0]
     config = headway.ModelConfig(
         source_vocab_size=len(vocabulary), target_vocab_size=len(vocabulary),
@@ -501,12 +587,13 @@ difference = compare(model)
 print(f"largest difference to Headway's logits: {difference:.0e}")
 assert difference < 1e-6
 # %% [markdown]
-# **Exercise 2.** Write a function that says how many numbers a model of this kind learns, and count those of the paper's base model: d_model 512, d_ff 2048, 6 layers, a vocabulary of 37,000.
-# (The paper's Table 3 says 65 million. The row of `<pad>` counts here, too.)
+# **Exercise 2.** Write a function that says how many parameters such a model has, with `layers` layers in the encoder and as many in
+# the decoder. Count those of the paper's base model: d_model 512, d_ff 2048, 6 layers, a vocabulary of 37,000. The row of
+# `<pad>` counts, too. (The paper's Table 3 says 65 million, for "about 37000 tokens", and does not list the parts.)
 # %%
 
 
-def count_learned(vocabulary, d_model, d_ff, layers):
+def count_learned(vocab_size, d_model, d_ff, layers):
     """The number of heads does not matter. Why?"""
     raise NotImplementedError  # your code
 
@@ -525,32 +612,36 @@ check(is_counted, "exercise 2")
 # <details><summary>Answer</summary>
 #
 # ```python
-# def count_learned(vocabulary, d_model, d_ff, layers):
+# def count_learned(vocab_size, d_model, d_ff, layers):
 #     attention = 4 * d_model**2
 #     feed_forward = d_model * d_ff + d_ff + d_ff * d_model + d_model
 #     norm = 2 * d_model
 #     encoder = attention + feed_forward + 2 * norm
 #     decoder = 2 * attention + feed_forward + 3 * norm
-#     return vocabulary * d_model + layers * (encoder + decoder)
+#     return vocab_size * d_model + layers * (encoder + decoder)
 # ```
 #
-# The base model has 63,045,632. More heads are narrower, so that their maps have as many numbers together.
+# The base model has 63,045,632. More heads are narrower, so that their maps have as many parameters together.
 #
 # </details>
 #
 # ## 9. The loss (section 5.4)
 #
-# Training makes the right word more probable. The **cross entropy** is −log of the probability that the model gives to the right word, in nats: 0 if it is sure and right, 2.3 for a probability of 0.1.
+# Training makes the right word more probable. The **cross entropy** of a prediction is −log p, where p is the probability that the
+# model gives to the right word: 0 if p is 1, and 2.3 if p is 0.1.
 #
-# With **label smoothing** the model is asked to be a little unsure. Instead of all of the probability, the right word is to get 0.9, and 0.1 is spread over all words. The
-# loss is smallest where the model's probabilities are these. A model that is surer than that is pushed back.
+# With **label smoothing** the model is asked to be a little unsure. A share ε = 0.1 of the probability is spread evenly over all V
+# words, the right one included. So the right word is to get 1 − ε + ε/V, and each other word ε/V. The loss is the mean of
+# −log p over all words, weighted by these numbers: (1 − ε) · (−log p of the right word) + ε · (the mean of −log p over all words).
+# It is smallest where the model's probabilities are these numbers. A model that is surer is pushed back.
 # %%
 SMOOTHING = 0.1
 
 
 def loss_of(logits, target, smoothing=SMOOTHING):
-    """logits [B, T, words], target [B, T] -> the mean over the words that are not padding."""
+    """logits [B, T, V], target [B, T] -> the mean over the words that are not padding."""
     log_p = logits.log_softmax(-1)
+    # <pad> has no logit; clamp puts another id in its place, and the last line leaves it out.
     right = log_p.gather(-1, target.clamp(max=PAD - 1)[..., None]).squeeze(-1)
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(-1)
     return losses[target != PAD].mean()
@@ -567,18 +658,24 @@ axes.set(title="loss by the probability of the right word", xlabel="probability"
 axes.legend()
 plt.show()
 # %% [markdown]
-# The paper reports that smoothing makes the perplexity worse (e to the cross entropy without smoothing), because the model becomes more unsure, and accuracy and BLEU better. Szegedy et al. (2016)
-# introduced it against models that are too sure. In Headway's training the logit of `<pad>`, zero, takes part in the softmax as one more word that is
-# never right; a trained model gives it next to nothing.
+# The loss with smoothing is never zero: with our 1,300 words it cannot fall below 1.04. So models are compared by their
+# **perplexity**, e to the mean cross entropy without smoothing. A perplexity of 5 is that of a choice among five words that are
+# equally probable. The paper reports that smoothing (Szegedy et al., 2016) makes the perplexity worse, because the model learns to be
+# more unsure, and makes accuracy and BLEU (section 12) better. Headway's training differs in one thing: `<pad>`, with its logit of
+# zero, takes part in the softmax and in the smoothing as one more word.
 #
-# ## 10. The rate (section 5.3)
+# ## 10. The learning rate (section 5.3)
 #
-# How long is a step against the gradient? The paper takes the optimizer **Adam**, which divides each gradient by its recent size, and multiplies by a rate that rises first and then falls:
+# How long is a step against the gradient? The paper takes the optimizer **Adam**. For each parameter, Adam keeps a mean of the
+# recent gradients (β1 = 0.9) and a mean of their squares (β2 = 0.98), and divides the first by the root of the second. The result
+# is multiplied by the **learning rate**, which rises first (the **warm-up**) and then falls:
 #
 # Equation 3: rate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
 #
-# It rises because Adam knows little about the size of gradients at the beginning, and large steps then spoil a post-norm model for good. It falls because smaller steps
-# lead nearer to the goal at the end. With a wider model the rate is lower.
+# The two terms are equal at step = warmup, where the rate is highest. The paper gives no reason for the warm-up. Later work found two:
+# a post-norm model has large gradients near its output at the beginning (Xiong et al., 2020), and Adam's means are of few
+# gradients then (Liu et al., 2020). Without a warm-up, Headway's models learn almost nothing ([measured](paper.md#on-multi30k)). Later
+# the rate falls, because smaller steps lead nearer to the goal at the end. A wider model has a lower rate.
 # %%
 
 
@@ -597,7 +694,13 @@ assert max(steps, key=lambda step: rate_of(step, 512, 4000)) in range(3991, 4010
 # %% [markdown]
 # ## 11. Training
 #
-# Now the loop of the first section: a batch of sentences, its loss, the gradient, a step. Sentences of like length share a batch, so that there is little padding.
+# Now the loop of the first section: a batch of sentences, its loss, the gradient, a step. Sentences of similar length share a
+# batch, so that there is little padding. The decoder gets the right words before each word, not its own predictions; this is
+# called **teacher forcing**, and it is why all words of a target can be predicted at once.
+#
+# The paper trains its base model for 100,000 steps of about 25,000 tokens of each language, with a warm-up of 4,000 steps, and
+# translates with the mean of the last five checkpoints. We take 1,200 steps of 64 sentences. The sentences that measure the result
+# are not in the training text, but have the same patterns with other words: an easy test.
 # %%
 STEPS, WARMUP, BATCH = 1200, 400, 64
 
@@ -620,7 +723,8 @@ def train(model, steps):
     for step in range(1, steps + 1):
         for group in optimizer.param_groups:
             group["lr"] = rate_of(step, model.d_model, WARMUP)
-        loss = loss_of(model(*(pair := next(batches))), pair[1])
+        source, target = next(batches)
+        loss = loss_of(model(source, target), target)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -647,11 +751,14 @@ assert accuracy > 0.9
 # %% [markdown]
 # ## 12. Translating (section 6.1)
 #
-# In training the model was shown the right words before each word. Now there are only those that it has written itself. The simplest way is to add the likeliest word again and again. **Beam search** keeps the
-# n best beginnings instead, because the likeliest first word may lead nowhere: at each step it goes on with each of them, and keeps the n best of all that come out. Text that ends is put aside.
+# In training the decoder got the right words before each word. Now there are only those that it has written itself. The simplest
+# way, **greedy search**, adds the likeliest word again and again. But the likeliest first word may lead nowhere. So **beam search**
+# keeps the n best **hypotheses**, which are beginnings of translations. At each step it adds the likeliest next words to each of them,
+# and keeps the n best of all results. A hypothesis that ends in `</s>` is put aside, and the search is over when n have ended.
 #
-# The probability of a text is the product of those of its words, so its logarithm is a sum of negative numbers, and short texts win. Therefore the sum is divided by a **length penalty**, ((5 + length) / 6)^α. The
-# paper has a beam of 4 and α = 0.6, and at most 50 more words than the source.
+# The probability of a text is the product of the probabilities of its words. Its logarithm is a sum of negative numbers, so short
+# texts would win. Therefore the sum is divided by the **length penalty** of Wu et al. (2016), ((5 + length) / 6)^α, where length counts
+# `</s>`. The paper has a beam of n = 4 and α = 0.6, and writes at most 50 words more than the source has.
 # %%
 
 
@@ -659,24 +766,24 @@ assert accuracy > 0.9
 def search(model, text, beam=4, alpha=0.6, most=50):
     """Return the ids of the best translation that is found, without its end."""
     source = torch.tensor([ids_of(text)])
-    encoded = model.encode(source)
-    beginnings, finished = [(0.0, [])], []
+    memory = model.encode(source)
+    hypotheses, finished = [(0.0, [])], []
     for length in range(1, source.size(1) + most + 1):
-        # The last column is not read: a prediction does not see its own word.
-        target = torch.tensor([ids + [END] for _, ids in beginnings])
-        logits = model.decode(target, encoded.expand(len(target), -1, -1), source.expand(len(target), -1))
+        # decode shifts the target by one, so it does not read the last column.
+        target = torch.tensor([ids + [END] for _, ids in hypotheses])
+        logits = model.decode(target, memory.expand(len(target), -1, -1), source.expand(len(target), -1))
         log_p = logits[:, -1].log_softmax(-1)
         longer = []
-        for (score, ids), row in zip(beginnings, log_p):
+        for (score, ids), row in zip(hypotheses, log_p):
             best = row.topk(beam)
             longer += [(score + more, ids + [word]) for more, word in zip(best.values.tolist(), best.indices.tolist())]
         longer.sort(reverse=True)
         penalty = ((5 + length) / 6) ** alpha
         finished += [(score / penalty, ids[:-1]) for score, ids in longer[:beam] if ids[-1] == END]
-        beginnings = [(score, ids) for score, ids in longer if ids[-1] != END][:beam]
+        hypotheses = [(score, ids) for score, ids in longer if ids[-1] != END][:beam]
         if len(finished) >= beam:
             break
-    return max(finished or beginnings)[1]
+    return max(finished or hypotheses)[1]  # if none has ended, the best hypothesis
 
 
 def text_of(ids):
@@ -697,7 +804,9 @@ right = {beam: sum(translate(pair.source, beam=beam) == pair.target for pair in 
 print("of", len(asked), "new sentences, word for word as expected:", right[1], "with a beam of 1,", right[4], "with a beam of 4")
 assert right[4] > 0.7 * len(asked)
 # %% [markdown]
-# A text that differs from the reference need not be wrong; the usual measure, **BLEU**, compares groups of one to four words with the reference, over a whole text.
+# A translation that differs from the expected one, the **reference**, need not be wrong. The usual measure, **BLEU**, counts over a
+# whole text which groups of one to four words are in the references, too, and lowers the score of a text that is too short. On so
+# easy a text as ours the larger beam does not help.
 #
 # The model still equals Headway's, now that it is trained:
 # %%
@@ -705,8 +814,10 @@ difference = compare(model)
 print(f"largest difference to Headway's logits: {difference:.0e}")
 assert difference < 1e-6
 # %% [markdown]
-# **Exercise 3.** `search` translates one sentence after the other, and reads the whole beginning again for each word. Write a greedy search that translates a batch at once: encode once, add the
-# likeliest word to every row until all of them have ended, and return a list of ids for each text, without its end.
+# **Exercise 3.** `search` translates one sentence after the other, and reads the whole hypothesis again for each word. Write a greedy
+# search that translates a batch at once: encode once, and add the likeliest word to every row until all rows have an `END`. Rows that have
+# ended go on, and what follows their `END` is cut off at last. Return a list of ids for each text, without its `END`. Begin with
+# `torch.empty(len(texts), 0, dtype=torch.long)`; as in `search`, `decode` needs one more column, which it does not read.
 # %%
 
 
@@ -728,26 +839,28 @@ check(is_the_same, "exercise 3")
 # @torch.no_grad()
 # def search_many(model, texts, most=50):
 #     source = batch_of(texts)
-#     encoded = model.encode(source)
+#     memory = model.encode(source)
 #     target = torch.empty(len(texts), 0, dtype=torch.long)
 #     for _ in range(source.size(1) + most):
-#         unknown = torch.full((len(texts), 1), END)
-#         logits = model.decode(torch.cat([target, unknown], 1), encoded, source)
+#         unread = torch.full((len(texts), 1), END)
+#         logits = model.decode(torch.cat([target, unread], 1), memory, source)
 #         target = torch.cat([target, logits[:, -1].argmax(-1, keepdim=True)], 1)
 #         if (target == END).any(1).all():
 #             break
 #     return [row[: row.index(END)] if END in row else row for row in target.tolist()]
 # ```
 #
-# The padding of short sources changes nothing, because of the mask. Headway also keeps the keys and values of earlier words, so that each step computes one position only.
+# The padding of short sources changes nothing, because of the mask. Headway also keeps the keys and values of earlier words, so
+# that each step computes one position only.
 #
 # </details>
 #
 # ## 13. What it attends to
 #
-# The weights of encoder-decoder attention say where each word of the translation has looked. Row t is the position that predicts word t. In German the verb comes late, and its row points
-# back to the middle of the English sentence.
+# The weights of encoder-decoder attention say which source positions each position of the target has read. Row t is the position that
+# predicts word t, so it has not read word t itself.
 # %%
+# A sentence with the verb "hat" that is translated right, if there is one.
 pair = max(test[:100], key=lambda pair: ("hat" in pair.target.split()) + (translate(pair.source) == pair.target))
 source, target = torch.tensor([ids_of(pair.source)]), torch.tensor([ids_of(pair.target)])
 with torch.no_grad():
@@ -755,26 +868,35 @@ with torch.no_grad():
 weights = model.decoder[-1].cross.weights[0].mean(0)
 show(weights, "the last layer, mean of its heads", names=([vocabulary[n] for n in target[0]], [vocabulary[n] for n in source[0]]))
 # %% [markdown]
-# Read such pictures with care. A position of the source holds a vector into which the encoder has mixed other words, and other heads and layers read other places.
+# In the stored picture (another run may choose another sentence), names and some nouns look at their originals: "Ingenieur" at
+# "engineer", "Berlin" at "Berlin". Verbs are less clear: "gefragt" and "abfährt", which German puts at the end, spread their
+# weights, and the row of "nach" looks at "leaves".
+#
+# Read such pictures with care. A position of the source holds a vector into which the encoder has mixed other words, and other
+# heads and layers read other places.
 #
 # ## 14. Why self-attention (section 4)
 #
-# What else could carry information from one position to another? The paper compares attention with recurrent layers, which pass a state from word to word, and with convolutions, which read k neighbors. n is the number of positions, d the
-# width:
+# What else could carry information from one position to another? The paper compares attention with recurrent layers, which pass a
+# state from word to word, and with convolutions, which read k neighbors (Table 1). n is the number of positions and d the width.
+# The columns in the middle are orders of growth, without constant factors. The last one counts multiplications:
 #
-# | layer | operations of a layer | steps that wait for each other | longest path between two words | counted by Headway |
+# | layer | operations of a layer | steps that wait for each other | longest path between two words | counted in Headway's layers |
 # |---|---|---|---|---|
-# | self-attention | n² · d | 1 | 1 | 2 n² d, growing as n^2.00 d^1.00 |
-# | recurrent | n · d² | n | n | 2 n d² + 3 n d |
-# | convolution | k · n · d² | 1 | log_k(n), or n / k if it is not dilated | k n d² |
-# | self-attention to r neighbors | r · n · d | 1 | n / r | n^1.00 d^1.00 |
+# | self-attention | n² · d | 1 | 1 | 2 n² d |
+# | recurrent | n · d² | n | n | 2 n d² + 3 n d (LSTM, two directions of width d / 2) |
+# | convolution | k · n · d² | 1 | log_k(n) if dilated, otherwise n / k | k n d² |
+# | self-attention to r neighbors | r · n · d | 1 | n / r | 190 n d for r = 32, in blocks of 64 queries |
 #
-# With sentences, n is smaller than d, so self-attention takes fewer operations than a recurrent layer. All positions are computed at once, which suits GPUs. And any two words are one step apart, so that it is easy to learn
-# how they belong together. [Table 1, counted](paper-layers.md) has every measurement.
+# The table leaves out the linear maps before and after, 4 n d² for attention as well as for the LSTM. In sentences, n is mostly smaller
+# than d, so self-attention takes fewer operations than a recurrent layer. All positions are computed at once, which suits GPUs. And any
+# two words are one step apart, which makes it easier to learn how they belong together.
+# [Table 1, counted](paper-layers.md) has every measurement.
 #
-# Whether it translates better is another question. In Headway's trainings on small texts it does not: on Multi30k, translators with recurrent or convolutional layers in its
-# place reach one to two BLEU more at the same number of steps ([the paper](paper.md#on-multi30k) has the table with seeds and settings). The paper's claim is about large models and text, and about the time that they take.
-# Here is the growth of the time of our own layer:
+# Whether self-attention translates better is another question. In Headway's trainings on small texts it does not: on Multi30k,
+# translators with recurrent or convolutional layers in its place reach one to two BLEU more at the same number of steps
+# ([the paper](paper.md#on-multi30k) has the table with seeds and settings). The paper's claim is about large models and texts,
+# and about the time that training takes. Here is how the time of our own layer grows, its linear maps included:
 # %%
 
 
@@ -792,8 +914,8 @@ lengths, measured = [64, 128, 256, 512, 1024], {"self-attention": [], "recurrent
 with torch.no_grad():
     attending, recurrent = MultiHeadAttention(256, 4), nn.LSTM(256, 256, batch_first=True)
     for n in lengths:
-        x, may_see = torch.randn(1, n, 256), torch.ones(n, n).bool()
-        measured["self-attention"].append(seconds(lambda: attending(x, x, may_see)))
+        x, mask = torch.randn(1, n, 256), torch.ones(n, n).bool()
+        measured["self-attention"].append(seconds(lambda: attending(x, x, mask)))
         measured["recurrent (LSTM)"].append(seconds(lambda: recurrent(x)))
 figure, axes = plt.subplots(figsize=(5.5, 3))
 for name, times in measured.items():
@@ -804,7 +926,7 @@ plt.show()
 # %% [markdown]
 # ## 15. Twelve questions
 #
-# 1. Which three vectors does each token make for attention, and what does each of them do?
+# 1. Which three vectors does each position make for attention, and what does each of them do?
 # 2. Why are the scores divided by √d_k?
 # 3. Which positions may a decoder's query read in self-attention, and why does training need this?
 # 4. Which two masks does this model have, and where is each used?
@@ -819,24 +941,30 @@ plt.show()
 #
 # <details><summary>Answers</summary>
 #
-# 1. The query is compared with keys; a key decides how much its token is read; the value is what is read.
-# 2. Dot products of d_k numbers have a standard deviation of √d_k. Large scores saturate the softmax, and its gradient vanishes.
-# 3. Its own and the earlier ones of the shifted target, that is the words before the one it predicts. Otherwise it would copy that word, which is not there when the model translates.
-# 4. That of padding, in the encoder's self-attention and in encoder-decoder attention; and that of later words, in the decoder's self-attention.
-# 5. Each is narrower by as much: d_model / h.
-# 6. The same three vectors, in another order.
-# 7. Attention does; the feed-forward network sees one position at a time, and so do the norm, dropout and the residual.
+# 1. The query is compared with keys; the key decides how much its position is read; the value is what is read.
+# 2. Dot products of random vectors have a standard deviation of √d_k. With large scores one key gets almost all the weight, and
+#    the gradient of the softmax is almost zero.
+# 3. Its own and the earlier ones of the shifted target, which are the words before the one that it predicts. Otherwise the model would
+#    learn to copy that word, which is not there when it translates.
+# 4. The mask of padding, in the encoder's self-attention and in encoder-decoder attention; and the mask of later words, in the
+#    decoder's self-attention.
+# 5. Each head has a width of d_model / 8, an eighth of that of a single head.
+# 6. The same vectors, in another order.
+# 7. Attention does. The feed-forward network sees one position at a time, and so do normalization, dropout and the residual connection.
 # 8. LayerNorm(x + Dropout(Sublayer(x))).
-# 9. At the input of the encoder, at the input of the decoder and, as tied weights, for the logits. Embeddings are multiplied, where they are read.
-# 10. The vector of `<pad>`, which is zero, and the encoding of position 0; it predicts the first word.
+# 9. At the inputs of the encoder and the decoder, and for the logits. It is multiplied at the two inputs.
+# 10. The vector of `<pad>`, which is zero, plus the encoding of position 0. It predicts the first word.
 # 11. 0.9 + 0.1 / 1000 = 0.9001.
-# 12. Each word makes a text less probable, so that short texts would win. In training the right words before each position are known; in translating they are not written yet.
+# 12. Each word makes a text less probable, so that short texts would win. In training the right words before each position are known; in
+#     translating they are not written yet.
 #
 # </details>
 #
 # ## Where to go on
 #
-# - `headway demo` trains the same model with subwords, faster code and the whole corpus; `headway picture` draws its attention.
+# - `headway demo` trains the same kind of model with subwords, faster code, later methods of training and the whole corpus;
+#   `headway picture` draws its attention.
 # - [Section by section](paper.md) says where each part of the paper is in Headway, and what was measured.
 # - [A layer of your own](own-layer.md) puts something else in the place of self-attention.
-# - The code of `headway/model/` is this notebook with caches, packed rows and the settings of Table 3: begin with `layers.py`.
+# - The code of `headway/model/` is this notebook with caches, packed rows (several sentences in one row) and the settings of
+#   Table 3: begin with `layers.py`.
