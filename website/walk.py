@@ -6,7 +6,7 @@ The source is a Python file of cells (``# %%``), which the tests run. The notebo
 import os
 from pathlib import Path
 
-import jupytext
+import jupytext  # type: ignore[import-untyped]
 import nbformat
 from nbconvert import MarkdownExporter
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
@@ -18,20 +18,21 @@ SOURCE, NOTEBOOK = DOCS / "walk.py", DOCS / "walk.ipynb"
 def run() -> None:
     """Run the source and write the notebook with what each cell shows."""
     notebook = jupytext.reads(SOURCE.read_text(encoding="utf-8"), fmt="py:percent")
-    ExecutePreprocessor(timeout=600).preprocess(notebook, {"metadata": {"path": DOCS}})
-    CoalesceStreamsPreprocessor().preprocess(notebook, {})
+    execute, join = ExecutePreprocessor(timeout=600), CoalesceStreamsPreprocessor()  # type: ignore[no-untyped-call]
+    execute.preprocess(notebook, {"metadata": {"path": DOCS}})
+    join.preprocess(notebook, {})  # type: ignore[no-untyped-call]
     notebook.metadata = {
         "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
         "language_info": {"name": "python"},
     }
     for number, cell in enumerate(notebook.cells):
         cell.id, cell.metadata = f"cell-{number}", {}
-    nbformat.write(notebook, NOTEBOOK)
+    nbformat.write(notebook, NOTEBOOK)  # type: ignore[no-untyped-call]
 
 
 def walk_page() -> tuple[str, dict[str, bytes]]:
     """Return the page of the notebook in Markdown, and the pictures in it by their file names."""
-    page, resources = MarkdownExporter().from_filename(NOTEBOOK)
+    page, resources = MarkdownExporter().from_filename(str(NOTEBOOK))  # type: ignore[no-untyped-call]
     return page.replace("<details>", '<details markdown="1">'), resources["outputs"]
 
 

@@ -126,6 +126,11 @@ class Tokenizer:
         return self._source.model, self._target.model
 
     @property
+    def ends_sources(self) -> bool:
+        """Whether the ids of a source end with ``</s>``; those of models that OpenNMT has trained do not."""
+        return self._source.ends_texts
+
+    @property
     def source_vocab_size(self) -> int:
         """Number of ids of the source side, ``<pad>`` included."""
         return self._source.size
@@ -159,16 +164,18 @@ class Tokenizer:
         return self._source.letters
 
     def encode_source(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Tokenize source texts; the ids of each text end with ``</s>``.
+        """Tokenize source texts; the ids of each text end with ``</s>``, unless `ends_sources` is false.
 
         Args:
             texts: Any text.
             drawn: Omit merges at random (BPE dropout); None: the usual subwords.
         """
-        return self._source.encode(texts, drawn, self._language, may_name=self._may_name)
+        return self._source.encode(
+            texts, drawn, self._language, may_name=self._may_name, ends=self.ends_sources
+        )
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Tokenize target texts, as `encode_source` does source texts; no target names a language."""
+        """Tokenize target texts; the ids of each text end with ``</s>``, and no target names a language."""
         return self._target.encode(texts, drawn, may_name=False)
 
     def named_language(self, text: str) -> str:

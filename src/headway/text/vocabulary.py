@@ -62,6 +62,8 @@ class Vocabulary:
         model: The serialized model.
         pad: The id of ``<pad>``.
         size: Number of ids, ``<pad>`` included.
+        ends_texts: Whether ``</s>`` stands behind each source; models of OpenNMT have none there, and an
+            unused ``</s>`` in their vocabulary says so.
     """
 
     def __init__(self, model: bytes, threads: int = -1) -> None:
@@ -70,6 +72,7 @@ class Vocabulary:
         pad = int(self._processor.piece_to_id(PAD))
         self.pad = pad if self._processor.is_control(pad) else int(self._processor.vocab_size())
         self.size = self.pad + 1
+        self.ends_texts = not self._processor.is_unused(EOS)
 
     @property
     def all_pieces(self) -> list[str]:
@@ -99,14 +102,16 @@ class Vocabulary:
         language: str = "",
         *,
         may_name: bool = True,
+        ends: bool = True,
     ) -> list[list[int]]:
-        """Tokenize texts; the ids of each text end with ``</s>``.
+        """Tokenize texts.
 
         Args:
             texts: Any text.
             drawn: Omit merges at random (BPE dropout); None: the usual subwords.
             language: A code in `languages`, whose symbol comes first; empty: none does.
             may_name: Whether a text may begin with the name of another symbol, which then comes first.
+            ends: Whether the ids of each text end with ``</s>``; otherwise a text without ids gets ``<unk>``.
         """
         symbol = [self.languages[language]] if language else []
         clean = map(_replace_surrogates, texts)
@@ -116,7 +121,11 @@ class Vocabulary:
             ids if self._are_entries(text, ids) else [entry for entry, _ in self._spell(text)]
             for text, ids in zip(rest, self._split(rest, drawn), strict=True)
         ]
-        return [[*(own or symbol), *ids, EOS] for (own, _), ids in zip(named, encoded, strict=True)]
+        tail = [EOS] if ends else []
+        return [
+            [*(own or symbol), *ids, *tail] or [UNK]
+            for (own, _), ids in zip(named, encoded, strict=True)
+        ]
 
     def divide(self, text: str, language: str = "", *, may_name: bool = True) -> list[str]:
         """Return the part of a text that each of its ids but ``</s>`` stands for, with the arguments of `encode`.

@@ -16,8 +16,10 @@ from headway.ext.exchange.ctranslate2.entries import read_entries
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner
 from headway.ext.exchange.ctranslate2.writer import find_refusals, write
+from headway.ext.exchange.huggingface.writer import write as write_marian
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
+from headway.translation.directory import load_model, save_model
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables
 from support.exchange_models import SHAPES, SMALL, change_json, random_model
@@ -61,6 +63,37 @@ def test_an_export_translates_and_scores_as_the_model(model, tmp_path):
     assert again.config.search == model.config.search
     assert again.tokenizer.fingerprint == model.tokenizer.fingerprint
     torch.testing.assert_close(logits(again), logits(model), rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_sources_without_an_end_are_read_trained_and_written_so(joint, tmp_path, tokenizer, parted):
+    write(
+        random_model(tmp_path / "model", tokenizer if joint else parted, SMALL), tmp_path / "theirs"
+    )
+    change_json(tmp_path / "theirs" / "config.json", add_source_eos=False)
+    model = read(tmp_path / "theirs")
+    text = "eine Katze"
+    [source], [target] = (
+        model.tokenizer.encode_source([text]),
+        model.tokenizer.encode_target([text]),
+    )
+    assert Tokenizer.eos not in source
+    assert model.tokenizer.decode_source(source) == model.tokenizer.decode(target) == text
+    assert target[-1] == Tokenizer.eos
+    assert model.tokenizer.encode_source([""]) == [[Tokenizer.unk]]
+    save_model(
+        tmp_path / "ours", model.network, model.tokenizer, model.config, model.languages, "a card"
+    )
+    again = load_model(tmp_path / "ours")
+    assert again.tokenizer.encode_source([text]) == [source]
+    write(again, tmp_path / "out")
+    for folder in ("theirs", "out"):
+        runner, lines = CTranslate2Runner(tmp_path / folder), random_lines(again, 11)
+        found = certify(again, runner, "ctranslate2", "float32", [], lines)
+        assert found.identical + found.ties == 11
+        assert found.largest_difference < 1e-4
+    with pytest.raises(HeadwayError, match="do not end in </s>"):
+        write_marian(again, tmp_path / "marian")
 
 
 @pytest.mark.parametrize("precision", ["int8", "float16"])

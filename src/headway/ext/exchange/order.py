@@ -46,20 +46,23 @@ def check_pieces(file: SentencePieceFile, entries: Iterable[str]) -> None:
         raise HeadwayError(f"{file.path}: its pieces are not those of the vocabulary")
 
 
-def order_pieces(file: SentencePieceFile, order: Order, *, keeps_own: bool = False) -> bytes:
+def order_pieces(
+    file: SentencePieceFile, order: Order, *, keeps_own: bool = False, ends_texts: bool = True
+) -> bytes:
     """Return a sentencepiece model with its pieces in an order.
 
     Args:
         file: The model.
         order: The order.
         keeps_own: Whether a model that has this order already keeps its bytes.
+        ends_texts: Whether ``</s>`` stands behind each source; see `headway.text.Tokenizer.ends_sources`.
 
     Raises:
         HeadwayError: If it is damaged, or not the model of this vocabulary; see `check_pieces`.
     """
     check_pieces(file, order.names)
-    is_own = keeps_own and [*file.pieces, PAD] == order.names
-    model = file.content if is_own else _reorder(file, order.names)
+    is_own = keeps_own and ends_texts and [*file.pieces, PAD] == order.names
+    model = file.content if is_own else _reorder(file, order.names, ends_texts)
     try:
         Tokenizer(model).encode_source([""])
     except (ValueError, RuntimeError, IndexError) as error:
@@ -68,12 +71,13 @@ def order_pieces(file: SentencePieceFile, order: Order, *, keeps_own: bool = Fal
     return model
 
 
-def _reorder(file: SentencePieceFile, entries: Sequence[str]) -> bytes:
+def _reorder(file: SentencePieceFile, entries: Sequence[str], ends_texts: bool) -> bytes:
     """Return a model that splits text as a file's does, into the ids of a vocabulary.
 
     Args:
         file: The model.
         entries: The vocabulary in the order of its ids: ``<unk>``, ``</s>``, ..., ``<pad>``.
+        ends_texts: Whether ``</s>`` stands behind each source.
 
     Returns:
         A serialized sentencepiece model.
@@ -91,6 +95,8 @@ def _reorder(file: SentencePieceFile, entries: Sequence[str]) -> bytes:
         proto.pieces.add(piece=entry, score=score, type=kind)
     proto.pieces[0].type = piece_type.UNKNOWN
     proto.pieces[1].type = proto.pieces[len(entries) - 1].type = piece_type.CONTROL
+    if not ends_texts:
+        proto.pieces[1].type = piece_type.UNUSED
     for piece in own.values():
         proto.pieces.add(piece=piece.piece, score=piece.score, type=piece.type)
     return bytes(proto.SerializeToString())

@@ -64,7 +64,8 @@ def read(
     )
     start_row = ADDED if start.is_zero else target.index(start.name)
     shape, weights = reorder_weights(shape, weights, orders, start_row)
-    tokenizer, text = _make_tokenizer(directory, orders, shape)
+    ends_sources = bool(settings.get("add_source_eos"))
+    tokenizer, text = _make_tokenizer(directory, orders, shape, ends_sources)
     config = Config(text=text, model=shape)
     found = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
     pairs = _find_pairs(settings, tokenizer, found)
@@ -76,11 +77,9 @@ def read(
 def _read_settings(file: Path) -> dict[str, Any]:
     values = read_json_object(file, MAX_CONFIG_BYTES)
     adds_other_bos = values.get("add_source_bos") and not _find_symbol(values)
-    if adds_other_bos or not values.get("add_source_eos"):
+    if adds_other_bos:
         raise HeadwayError(
-            f"{file}: Headway's sources end in </s> and start with nothing but a language; here add_source_eos ="
-            f" {bool(values.get('add_source_eos'))}, add_source_bos ="
-            f" {bool(values.get('add_source_bos'))}"
+            f"{file}: Headway's sources start with nothing but a language; here add_source_bos = True"
         )
     return values
 
@@ -102,11 +101,11 @@ def _find_pairs(
 
 
 def _make_tokenizer(
-    directory: Path, orders: tuple[Order, Order], shape: ModelConfig
+    directory: Path, orders: tuple[Order, Order], shape: ModelConfig, ends_sources: bool
 ) -> tuple[Tokenizer, TextConfig]:
     files = [SentencePieceFile(path) for path in _find_sentencepiece(directory)]
     source, target = (
-        order_pieces(file, order, keeps_own=True)
+        order_pieces(file, order, keeps_own=True, ends_texts=ends_sources)
         for file, order in zip((files[0], files[-1]), orders, strict=True)
     )
     is_joint = len(files) == 1 and orders[0].names == orders[1].names

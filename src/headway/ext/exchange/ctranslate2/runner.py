@@ -27,7 +27,12 @@ class CTranslate2Runner:
     def __init__(self, path: Path) -> None:
         program = import_package("ctranslate2")
         self.source, self.target = (read_entries(path, side) for side in ("source", "target"))
-        self.has_symbol = read_json_object(path / "config.json").get("add_source_bos") is True
+        settings = read_json_object(path / "config.json")
+        # CTranslate2 adds the symbol of an only target, and </s>.
+        self.own = slice(
+            settings.get("add_source_bos") is True,
+            -1 if settings.get("add_source_eos") is True else None,
+        )
         self.ids = {entry: i for i, entry in enumerate(self.target)}
         try:
             self.translator = program.Translator(
@@ -65,5 +70,5 @@ class CTranslate2Runner:
         return [list(result.log_probs) for result in results]
 
     def _to_entries(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
-        """Name the tokens of sources; CTranslate2 adds ``</s>``, and the symbol of an only target."""
-        return [[self.source[i] for i in source[self.has_symbol : -1]] for source in sources]
+        """Name the tokens of sources, without those that CTranslate2 adds."""
+        return [[self.source[i] for i in source[self.own]] for source in sources]

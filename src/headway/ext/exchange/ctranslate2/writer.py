@@ -47,7 +47,14 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     """
     symbol = language_symbol(model.targets[0]) if len(model.targets) == 1 else ""
     entries = vocabularies(model.tokenizer)
-    write_weights(model.transformer, out, entries, precision, symbol=symbol, adds_eos=True)
+    write_weights(
+        model.transformer,
+        out,
+        entries,
+        precision,
+        symbol=symbol,
+        adds_eos=model.tokenizer.ends_sources,
+    )
     model.tokenizer.save(out)
     write_own_settings(model, out)
     return [*_note_search(model), *note_model(model, precision)]

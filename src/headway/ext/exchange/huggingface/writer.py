@@ -32,8 +32,13 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
     """Write a Marian directory; see `headway.ext.exchange.formats.ExportWriter`.
 
     Raises:
-        HeadwayError: If a weight is too large for the precision.
+        HeadwayError: If a weight is too large for the precision, or sources do not end in ``</s>``.
     """
+    if not model.tokenizer.ends_sources:
+        raise HeadwayError(
+            f"{model.path}: its sources do not end in </s>, as those of every Marian model do: export it to"
+            " ctranslate2 or argos"
+        )
     entries, _ = vocabularies(model.tokenizer)
     weights = to_marian(model.transformer, len(entries))
     for name, value in weights.items():
