@@ -26,9 +26,9 @@ def train_and_show(plan: "RunPlan", *, quiet: bool, ranks: int = 0) -> int:
         ranks: How many processes share the work; 0: one for each core or GPU that helps.
     """
     from headway.training import parallel
+    from headway.training.machine import count_ranks
     from headway.training.starting.opening import prepare_text
     from headway.training.starting.plan import make_plan
-    from headway.training.starting.rank_count import count_ranks
     from headway.training.storage.run_directory import RunDirectory
 
     directory, training = plan.directory, plan.settings.training

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from headway.training.machine import (
         Machine,
         configure_process,
+        count_ranks,
         peak_memory,
         seed_generators,
         thread_count,
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from headway.training.run import Event, Notice, Run
     from headway.training.starting.opening import open_run
     from headway.training.starting.plan import planned, with_vocabulary
-    from headway.training.starting.rank_count import count_ranks
     from headway.training.starting.request import RunRequest, refuse_kind
     from headway.training.steps.feed import Feed
     from headway.training.steps.gradient_sum import Gradient

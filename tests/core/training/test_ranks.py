@@ -18,9 +18,8 @@ from headway.cli.main import dispatch, main
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError, LostRankError, UsageError
 from headway.training import parallel
-from headway.training.machine import Machine
+from headway.training.machine import Machine, count_ranks
 from headway.training.run import run_to_end
-from headway.training.starting.rank_count import count_ranks
 from headway.training.steps import gradient_sum
 from headway.training.steps.gradient_sum import Subtree, add_halves, share_of
 from headway.training.steps.trainer import StepReport

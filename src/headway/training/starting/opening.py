@@ -14,7 +14,6 @@ from headway.extension import HOOKS, identify_arithmetic, name_extensions, requi
 from headway.files import remove
 from headway.text.groups import list_files, make_groups
 from headway.text.prepared import PreparedData
-from headway.text.readers import describe_layout
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
@@ -59,24 +58,23 @@ def prepare_text(plan: RunPlan) -> list[str]:
         train, valid = list_files(request.train), list_files(request.valid)
         kind.prepare(train, valid, directory.data, plan.settings.text)
         return []
-    from headway.text.preparation import prepare
+    from headway.text.preparation import Preparation
+    from headway.text.preparation.plan import Plan
 
-    prepare(
+    text = Plan.make(
         request.train,
         request.valid,
-        directory.data,
         plan.settings.text,
         request.languages,
         tokenizer=plan.tokenizer,
         form=request.form,
-        workers=available_cores(),
     )
-    groups = make_groups(request.train, request.valid, languages=request.languages)
-    layouts = [describe_layout(group.train, group.languages, request.form) for group in groups]
+    for _ in Preparation(text, directory.data).run(available_cores()):
+        pass
     report = directory.data / "report.txt"
     advice = json.loads(report.with_suffix(".json").read_bytes())["advice"]
     return [
-        *filter(None, [*layouts, advice]),
+        *filter(None, [*text.layouts, advice]),
         f"{report}: how many training pairs were kept and dropped, and why",
     ]
 
