@@ -147,7 +147,10 @@ def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys)
     ("change", "message"),
     [
         (["--hours", "3"], "planned with hours none, and this command has 3.0"),
-        (["--model.dropout", "0.4"], "planned with settings .* and this command has .*dropout 0.4"),
+        (
+            ["--model.dropout", "0.4"],
+            "planned with settings .* and this command has .*dropout': '0.4'",
+        ),
     ],
 )
 def test_changed_options_are_refused(change, message, finished, corpus):

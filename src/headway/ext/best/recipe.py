@@ -64,7 +64,10 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
         if "forward-translation" in parts:
             translated += yield from _translate_forward(make, models, best, backward)
         if backward:
-            translated += yield from _translate_back(make, best, backward)
+            for is_mono in (False, True):
+                translated += yield from _translate(
+                    make, "back-translation", "target", [backward], best.run, is_mono=is_mono
+                )
         result = yield make.train(
             "final", "translations", "one model of real and translated text",
             {**usual, **(scale.tuning or scale.final)}, parts=real + translated + taught,
@@ -130,41 +133,39 @@ def _translate_forward(
     texts = []
     for number, runs in enumerate(translators, 1):
         name = f"forward-translation-{number}"
-        text = PairFiles(make.given("train").source, make.made(name).target)
-        yield make.translate(
-            name, "translations", "translations of the training sources", runs,
-            text, judge=backward,
-        )  # fmt: skip
-        texts.append((text, 1))
-    if make.options.mono_source:
-        name = "forward-translation-mono"
-        text = PairFiles(make.given("mono").source, make.made(name).target)
-        yield make.translate(
-            name, "translations", "translations of monolingual sources", together,
-            text, judge=backward, mono="source",
-        )  # fmt: skip
-        texts.append((text, 1))
+        texts += yield from _translate(make, name, "source", runs, backward, is_mono=False)
+    name = "forward-translation"
+    texts += yield from _translate(make, name, "source", together, backward, is_mono=True)
     return texts
 
 
-def _translate_back(
-    make: StageMaker, best: TrainedModel, backward: Path
+def _translate(
+    make: StageMaker, name: str, side: str, models: list[Path], judge: Path | None, *, is_mono: bool
 ) -> Generator[Stage, StageResult, Texts]:
-    """Translate the training targets and the monolingual ones; the best forward model helps to choose."""
-    texts = []
-    for name, given, mono in (
-        ("back-translation", "train", ""),
-        ("back-translation-mono", "mono", "target"),
-    ):
-        if mono and not make.options.mono_target:
-            continue
-        text = PairFiles(make.made(name).source, make.given(given).target)
-        yield make.translate(
-            name, "translations", f"translations of {'monolingual' if mono else 'the training'} targets",
-            [backward], text, judge=best.run, is_backward=True, mono=mono,
-        )  # fmt: skip
-        texts.append((text, 1))
-    return texts
+    """Translate a side of the training text, or monolingual text, if there is some.
+
+    Args:
+        make: Makes the stages.
+        name: Of the stage; that of monolingual text has "-mono" behind it.
+        side: That is translated, "source" or "target".
+        models: They translate together.
+        judge: A model of the other direction, which helps to choose among candidates; None: there is none.
+        is_mono: Whether it is monolingual text.
+    """
+    if is_mono and not getattr(make.options, f"mono_{side}"):
+        return []
+    name += "-mono" * is_mono
+    given, made = make.given("mono" if is_mono else "train"), make.made(name)
+    is_backward = side == "target"
+    text = PairFiles(given.source, made.target)
+    if is_backward:
+        text = PairFiles(made.source, given.target)
+    purpose = f"translations of {'monolingual' if is_mono else 'the training'} {side}s"
+    yield make.translate(
+        name, "translations", purpose, models, text,
+        judge=judge, is_backward=is_backward, mono=side if is_mono else "",
+    )  # fmt: skip
+    return [(text, 1)]
 
 
 def _tune_search(

@@ -74,8 +74,8 @@ class RecipePlan:
             if own[name] != other[name]:
                 option = name.replace("_", "-")
                 raise UsageError(
-                    f"{out}: planned with {option} {_words(own[name])}, and this command has"
-                    f" {_words(other[name])}: give the same options (or none but OUT), or another OUT"
+                    f"{out}: planned with {option} {own[name] or 'none'}, and this command has"
+                    f" {other[name] or 'none'}: give the same options (or none but OUT), or another OUT"
                 )
         for file, digest in self.sha256.items():
             if hash_file(Path(file)) != digest:
@@ -194,11 +194,3 @@ class RecipePlan:
                     f"warning: --mono-{side} has no effect without {part}, which this plan has not"
                 )
         return warnings
-
-
-def _words(value: object) -> str:
-    if isinstance(value, dict):
-        return " ".join(f"--{name} {each}" for name, each in value.items()) or "none"
-    if isinstance(value, list):
-        return " ".join(map(str, value)) or "none"
-    return str(value or "none")

@@ -118,7 +118,8 @@ def best(
         >>> translator = best("runs/best", ["a.en", "a.de"], 1000, hours=8, without=["student"])
         >>> translator.translate("Good morning.")
     """
-    if multiprocessing.parent_process():
+    # A new process imports the script that has started it, before it knows its parent.
+    if multiprocessing.current_process().name != "MainProcess":
         raise HeadwayError(
             'headway.best starts processes: call it under if __name__ == "__main__":'
         )
