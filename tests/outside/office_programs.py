@@ -3,16 +3,18 @@
     python tests/outside/office_programs.py [--count 20] [--python PYTHON] [--soffice SOFFICE] [--epubcheck COMMAND]
         [--xliff FOLDER]
 
-A translator writes every text in capitals. LibreOffice, and the libraries that PYTHON has (python-docx, python-pptx,
+A translator writes every text in capitals, or another one, with which spreadsheets must compute the same numbers in LibreOffice. LibreOffice, and the libraries that PYTHON has (python-docx, python-pptx,
 openpyxl, odfpy, EbookLib), must find the same words in a file and in its translation, but for capitals. epubcheck must
 find no error. Translation files must be valid by the schemas of OASIS in FOLDER (xliff-core-1.2-transitional.xsd and
 xliff-core-2.0.xsd beside an xml.xsd), which PYTHON's lxml reads, before they are translated and after. A program that is not given is left out.
 """
 
 import json
+import random
 import subprocess
 import sys
 from collections import Counter
+from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,7 +25,9 @@ from headway.ext.documents.paragraph import DocumentOptions
 from support.campaign import Campaign
 from support.documents import make_file, translate
 from support.office_files import OFFICE_MAKERS
+from support.office_packages import OFFICE, SPREADSHEET, write_office_package
 
+SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 FLAT = {".docx": "fodt", ".odt": "fodt", ".pptx": "fodp", ".odp": "fodp", ".xlsx": "fods", ".ods": "fods"}  # fmt: skip
 HIDDEN = {"binary-data", "settings", "meta", "scripts", "font-face-decls", "styles"}
 LIBRARIES = """
@@ -95,6 +99,36 @@ def split_words(text: str) -> list[str]:
     return text.replace("\u2011", "-").replace("\u00ad", "").upper().split()
 
 
+def make_counts(chooser: random.Random) -> bytes:
+    """Return a spreadsheet with texts, numbers and formulas that count and find texts, one in each row."""
+    texts = chooser.choices(
+        ["Yes", "yes", "No", "Yes, sir", "dog", "a dog", "hot dog", "done", "qbar", "Lrf"], k=12
+    )
+    formulas = [
+        'COUNTIF(A$1:A$12,"Yes")', 'COUNTIF(A$1:A$12,"*dog*")', "COUNTIF(A$1:A$12,A{0})", 'SUMIF(A$1:A$12,"<>No",B$1:B$12)',
+        "VLOOKUP(A{0},A$1:B$12,2,FALSE())", "MATCH(A{0},A$1:A$12,0)", 'IF(A{0}="done",B{0},0)', 'IF(ISNUMBER(SEARCH("dog",A{0})),1,0)',
+        'SUMPRODUCT((A$1:A$12="Yes, sir")*B$1:B$12)', 'IF(EXACT(A{0},"Yes"),1,2)', 'COUNTIFS(A$1:A$12,"yes*",B$1:B$12,">3")',
+        'IF(LEFT(A{0},3)="hot",1,0)',
+    ]  # fmt: skip
+    chooser.shuffle(formulas)
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}" t="s"><v>{n - 1}</v></c><c r="B{n}"><v>{chooser.randrange(9)}</v></c>'
+        f'<c r="C{n}"><f>{escape(formula.format(n))}</f></c></row>'
+        for n, formula in enumerate(formulas, 1)
+    )
+    names = f'xmlns="{SHEETS}" xmlns:r="{OFFICE}/relationships"'
+    parts = [
+        ("workbook", "sheet.main", f'<workbook {names}><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>'),
+        ("worksheets/sheet1", "worksheet", f"<worksheet {names}><sheetData>{rows}</sheetData></worksheet>"),
+        ("sharedStrings", "sharedStrings", f"<sst {names}>{''.join(f'<si><t>{text}</t></si>' for text in texts)}</sst>"),
+    ]  # fmt: skip
+    return write_office_package(
+        "xl/workbook.xml",
+        [(f"xl/{name}.xml", f"{SPREADSHEET}.{kind}", content) for name, kind, content in parts],
+        {"xl/workbook.xml": [("worksheet", "worksheets/sheet1.xml"), ("sharedStrings", "sharedStrings.xml")]},
+    )  # fmt: skip
+
+
 class Programs(Campaign):
     """Files and their translations, in the programs that are given."""
 
@@ -141,18 +175,44 @@ class Programs(Campaign):
         self.compare_words("libraries", self.names, texts)
 
     def ask_soffice(self) -> None:
-        """Convert the files by LibreOffice."""
-        profile = f"-env:UserInstallation=file://{self.folder}/profile"
+        """Convert the files by LibreOffice, and compute spreadsheets."""
+        self.compute()
         for suffix, kind in FLAT.items():
             own = [name for name in self.names if name.endswith(suffix)]
             texts = {}
             for part in ("a", "b"):
                 out = self.folder / "flat" / part / suffix
                 files = [str(self.folder / part / name) for name in own]
-                ask(self.options.soffice, profile, "--headless", "--convert-to", kind, "--outdir", str(out), *files)  # fmt: skip
+                self.convert(kind, out, *files)
                 for path in out.glob(f"*.{kind}"):
                     texts[f"{part}/{path.stem}{suffix}"] = read_flat(path)
             self.compare_words(f"soffice {suffix}", own, texts)
+
+    def compute(self) -> None:
+        """Let LibreOffice compute spreadsheets and their translations."""
+        names = []
+        for seed in range(self.options.count):
+            (self.folder / f"{seed}.xlsx").write_bytes(make_counts(random.Random(seed)))
+            names.append(str(self.folder / f"{seed}.xlsx"))
+        self.convert("ods", self.folder, *names)
+        for path in [*self.folder.glob("*.xlsx"), *self.folder.glob("*.ods")]:
+            document = open_document(path.read_bytes(), path.name, DocumentOptions("en", "de"))
+            written = document.write([translate(paragraph) for paragraph in document.paragraphs])
+            path.with_stem(f"{path.stem}-new").write_bytes(written)
+        for suffix in ("xlsx", "ods"):
+            self.convert("csv", self.folder / suffix, *map(str, self.folder.glob(f"*.{suffix}")))
+            for seed in range(self.options.count):
+                before, after = (
+                    [line.rpartition(",")[2] for line in path.read_text().splitlines()]
+                    for path in (self.folder / suffix / f"{seed}{end}.csv" for end in ("", "-new"))
+                )
+                self.counts[f"computed .{suffix}"] += len(before)
+                self.expect(before == after, f"{seed}.{suffix}: {before} {after}"[:300])
+
+    def convert(self, kind: str, out: Path, *files: str) -> None:
+        """Convert files by LibreOffice."""
+        profile = f"-env:UserInstallation=file://{self.folder}/profile"
+        ask(self.options.soffice, profile, "--headless", "--convert-to", kind, "--outdir", str(out), *files)  # fmt: skip
 
     def ask_epubcheck(self) -> None:
         """Check the translated books."""

@@ -449,9 +449,9 @@ def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
         (["Name", "Price"], "T[[#This Row],[Name]:[Price]]", "", ["Name", "Price"]),
         (["A &amp; B", "Price"], "T[@[A &amp; B]]", "", ["A &amp; B", "PRICE"]),
         # Two columns of a table must not have one name.
-        (["big", "great", "price"], "", "", ["LARGE", "LARGE 2", "PRICE"]),
-        (["big", "Large"], "T[Large]", "", ["LARGE 2", "Large"]),
-        (["big", "LARGE"], "", "", ["LARGE 2", "LARGE"]),
+        (["big", "great", "price"], "", "", ["LARGE", "great", "PRICE"]),
+        (["big", "Large"], "T[Large]", "", ["big", "Large"]),
+        (["big", "LARGE"], "", "", ["big", "LARGE"]),
         # A column needs a name.
         (["nothing", "Price"], "", "", ["nothing", "PRICE"]),
         # Programs of a file may use any name, and a query writes all of them again.

@@ -76,9 +76,10 @@ def translate(args: argparse.Namespace) -> None:
     from headway.ext.documents.document_translation import (
         translate_document as translate_paragraphs,
     )
-    from headway.ext.documents.opening import count_missing, open_document
+    from headway.ext.documents.opening import open_document
     from headway.ext.documents.paragraph import DocumentOptions
     from headway.ext.documents.quality_table import summarize, write_table
+    from headway.ext.documents.rewriting import list_notices
     from headway.files import replace_bytes
 
     with _say_if_stopped(args.output):
@@ -100,8 +101,8 @@ def translate(args: argparse.Namespace) -> None:
         list(translator.glossary.watch(args.glossary, [texts]))
     if not found:
         print(f"{args.input}: has nothing to translate", file=sys.stderr)
-    if count := count_missing(document):
-        print(f"{args.output}: messages of ICU that stay as they are: {count}", file=sys.stderr)
+    for notice in list_notices(document):
+        print(f"{args.output}: {notice}", file=sys.stderr)
     if said := describe_defects(found, translator.languages, is_rated=args.quality):
         print(f"{args.output}: {said}", file=sys.stderr)
     if args.quality:

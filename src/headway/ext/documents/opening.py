@@ -7,7 +7,6 @@ from pathlib import PurePath
 from headway.errors import HeadwayError
 from headway.ext.documents import OFFICE
 from headway.ext.documents.paragraph import Document, DocumentOptions
-from headway.ext.documents.rewriting import RewrittenDocument
 from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
 from headway.extension import collect, load
 from headway.text import plain_suffix
@@ -119,11 +118,6 @@ def _check_lengths(lengths: Sequence[int]) -> None:
         raise HeadwayError(
             f"has {total:,} characters of text: split it into files of at most {LARGEST:,}"
         )
-
-
-def count_missing(document: Document) -> int:
-    """Return how many messages of ICU stay as they are, because they are too complicated."""
-    return document.count_missing() if isinstance(document, RewrittenDocument) else 0
 
 
 def _read(data: bytes, options: DocumentOptions) -> Document:

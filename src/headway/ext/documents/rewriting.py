@@ -46,11 +46,11 @@ class RewrittenDocument:
                 found += (replace(each, place=paragraph.place) for each in form.paragraphs)
         return found
 
-    def count_missing(self) -> int:
-        """Return how many paragraphs are not translated."""
-        inner = self._document
-        others = inner.count_missing() if isinstance(inner, RewrittenDocument) else 0
-        return self._forms.count("stays") + others
+    def list_notices(self) -> list[str]:
+        """Return how many paragraphs are not translated, because they are too complicated."""
+        count = self._forms.count("stays")
+        own = [f"messages of ICU that stay as they are: {count}"] * bool(count)
+        return own + list_notices(self._document)
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the document with its paragraphs replaced; one whose texts do not change stays as it is."""
@@ -68,6 +68,12 @@ class RewrittenDocument:
                 is_finished = all(each.is_finished for each in found)
                 whole.append(replace(written, is_finished=is_finished))
         return self._document.write(whole)
+
+
+def list_notices(document: Document) -> list[str]:
+    """Return what a user should know about the texts of a document that stay, one line for each thing."""
+    found: list[str] = getattr(document, "list_notices", list)()
+    return found
 
 
 def _keep(paragraph: Paragraph[Any]) -> Translated:

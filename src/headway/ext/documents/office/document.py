@@ -1,17 +1,19 @@
 """Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods, their templates, and files with macros."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol
 
 from headway.errors import HeadwayError
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.office.column_names import ColumnNames, find_column_names
+from headway.ext.documents.office.compared_texts import ComparedTexts
 from headway.ext.documents.office.directions import Directions, turn_sheet
-from headway.ext.documents.office.odf import find_odf_parts, find_pivot_fields
+from headway.ext.documents.office.odf import find_odf_parts, list_kept_cells, read_comparisons
 from headway.ext.documents.office.ooxml import WORDLESS, find_ooxml_parts, read_types
 from headway.ext.documents.office.package import Package
+from headway.ext.documents.office.workbook import find_compared_texts
+from headway.ext.documents.office.workbook import list_kept_cells as list_kept_in_workbook
 from headway.ext.documents.office.xml_part import XmlPart
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 
@@ -21,6 +23,11 @@ _INNER = {
     "officedocument.presentationml.presentation": ".pptx",
     "officedocument.spreadsheetml.sheet": ".xlsx",
 }
+
+
+# Ends of the types of parts with cells, or with the names of their columns.
+_CELLS = ("sharedStrings+xml", "worksheet+xml", "spreadsheetml.table+xml")
+_MOST_SHOWN = 5  # cells in a message
 
 
 class Member(Protocol):
@@ -40,39 +47,57 @@ class PackagedDocument:
     Args:
         package: The file.
         parts: The parts with text, after their names.
-        names: Of a spreadsheet: the names of columns, which must be equal in tables and cells.
-        sheets: The names of the worksheets of a spreadsheet that is turned.
-        directions: See `turn_sheet`.
+        compared: Of a spreadsheet: texts that stay.
+        cells: The names of the parts whose texts agree with each other; see `ComparedTexts.agree`.
+        directions: Of a spreadsheet that is turned.
+        sheets: The names of its worksheets.
+        list_kept: Lists the cells that stay because the file compares their texts.
     """
 
     def __init__(
         self,
         package: Package,
         parts: Mapping[str, Member],
-        names: ColumnNames | None = None,
+        compared: ComparedTexts | None = None,
+        cells: Collection[str] = (),
+        directions: Directions | None = None,
         sheets: Sequence[str] = (),
-        directions: Directions = ("ltr", "ltr"),
+        list_kept: Callable[[], list[str]] = list,
     ) -> None:
-        self._package, self._names, self._parts = package, names or ColumnNames(), parts
-        self._sheets, self._directions = sheets, directions
+        self._package, self._parts, self._list_kept = package, parts, list_kept
+        self._compared, self._cells = compared or ComparedTexts(), cells
+        self._directions, self._sheets = directions, sheets
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:
         """The texts of all parts, in the order of the parts."""
         return [paragraph for part in self._parts.values() for paragraph in part.paragraphs]
 
+    def list_notices(self) -> list[str]:
+        """Return what a user should know about texts that stay, one line for each thing."""
+        found = self._list_kept()
+        shown = ", ".join([*found[:_MOST_SHOWN], *["..."] * (len(found) > _MOST_SHOWN)])
+        kept = f"cells that stay, because the file compares their texts: {len(found)} ({shown})"
+        return [kept] * bool(found)
+
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its texts replaced; parts without changes keep their packed bytes."""
-        left = iter(self._names.agree(self.paragraphs, translations))
+        left = iter(translations)
+        found = {name: [*islice(left, len(part.paragraphs))] for name, part in self._parts.items()}
+        cells = [name for name in found if name in self._cells]
+        texts = [paragraph for name in cells for paragraph in self._parts[name].paragraphs]
+        agreed = iter(self._compared.agree(texts, [each for name in cells for each in found[name]]))
+        found |= {name: [*islice(agreed, len(found[name]))] for name in cells}
         changes: dict[str, bytes] = {}
         for name, part in self._parts.items():
-            written = part.write([*islice(left, len(part.paragraphs))])
+            written = part.write(found[name])
             if written is not None and written != self._package.read(name):
                 changes[name] = written
-        for name in self._sheets:
-            own = changes.get(name) or self._package.read(name)
-            if (turned := turn_sheet(own, self._directions)) != own:
-                changes[name] = turned
+        if self._directions:
+            for name in self._sheets:
+                own = changes.get(name) or self._package.read(name)
+                if (turned := turn_sheet(own, self._directions)) != own:
+                    changes[name] = turned
         return self._package.write(changes)
 
 
@@ -95,32 +120,37 @@ def _read_package(
 ) -> PackagedDocument:
     language = LanguagePair(options.source, options.target)
     if kind.startswith(".od"):
+        main = "content.xml"
         found = [*find_odf_parts(package, kind)]
-        fields = find_pivot_fields(package)
+        compared = read_comparisons(package.parse(main)) if kind == ".ods" else ComparedTexts()
+        odf = {
+            name: XmlPart(package, name, grammar, language, compared.keeps)
+            for name, grammar in found
+        }
         return PackagedDocument(
             package,
-            {name: XmlPart(package, name, grammar, language, fields) for name, grammar in found},
+            odf,
+            compared,
+            [main],
+            list_kept=lambda: list_kept_cells(package.parse(main), compared),
         )
     types = read_types(package)
     grammars = dict(find_ooxml_parts(package, kind, types))
-    names = find_column_names(package, types) if kind == ".xlsx" else ColumnNames()
+    is_workbook = kind == ".xlsx"
+    compared = find_compared_texts(package, types) if is_workbook else ComparedTexts()
     parts: dict[str, Member] = {
-        name: XmlPart(package, name, grammar, language, names.fixed)
+        name: XmlPart(package, name, grammar, language, compared.keeps)
         for name, grammar in grammars.items()
         if grammar is not WORDLESS
     }
     if not is_inner:
         parts |= _read_inner_files(package, options, types)
-    sheets = [
-        name for name, each in types.items() if each.endswith("worksheet+xml") and name in package
-    ]
+    cells = [name for name in package.names if types[name].endswith(_CELLS)]
     return PackagedDocument(
-        package,
-        parts,
-        names,
-        sheets if language.directions else (),
-        language.directions or ("ltr", "ltr"),
-    )
+        package, parts, compared, cells, language.directions,
+        [name for name in cells if types[name].endswith("worksheet+xml")],
+        lambda: list_kept_in_workbook(package, types, compared),
+    )  # fmt: skip
 
 
 def _read_inner_files(

@@ -1,19 +1,22 @@
 """Which parts of OpenDocument (.odt, .odp, .ods) have text, and where it stands in them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from headway.errors import HeadwayError
+from headway.ext.documents.office.compared_texts import ComparedTexts, name_column
 from headway.ext.documents.office.directions import turn_odf
 from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.odf_paragraphs import read_paragraph, unify_styles
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.xml_tree import Node, find_attribute
+from headway.text import is_translatable
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
 _MANIFEST = "META-INF/manifest.xml"
 # Elements of forms.
 _CONTROLS = ("button", "checkbox", "column", "fixed-text", "frame", "item", "option", "radio")
+_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 _PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
 
 
@@ -56,14 +59,6 @@ _GRAMMAR = Grammar(
 )  # fmt: skip
 
 
-def find_pivot_fields(package: Package) -> frozenset[str]:
-    """Return the headers of a spreadsheet's columns that its pivot tables name; they stay."""
-    if b"data-pilot-field" not in package.read("content.xml"):
-        return frozenset()
-    fields = package.parse("content.xml").iter("{*}data-pilot-field")
-    return frozenset(find_attribute(field, "source-field-name") for field in fields)
-
-
 def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]:
     """Yield the names of the parts with text or a language, each with its grammar.
 
@@ -81,3 +76,46 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
         raise HeadwayError("is encrypted: save it without a password")
     yield from ((name, _GRAMMAR) for name in filter(_PARTS.fullmatch, package.names))
+
+
+def read_comparisons(root: Node) -> ComparedTexts:
+    """Return the texts with which a spreadsheet compares those of its cells."""
+    found = ComparedTexts()
+    for formula in _find_values(root, "formula", "expression"):
+        found.add_formula(formula.partition("=")[2])
+    for condition in _find_values(root, "condition"):
+        found.add(_QUOTED.findall(condition))
+    for node in root.iter(
+        "{*}condition", "{*}filter-condition", "{*}data-pilot-field", "{*}data-pilot-member"
+    ):
+        for name in ("value", "source-field-name", "name"):
+            value = find_attribute(node, name)
+            found.add([value, *_QUOTED.findall(value)])
+    return found
+
+
+def _find_values(root: Node, *names: str) -> Iterable[str]:
+    """Return the values of all attributes of some names, without prefixes."""
+    return root.xpath(" | ".join(f"//@*[local-name()='{name}']" for name in names))
+
+
+def list_kept_cells(root: Node, compared: ComparedTexts) -> list[str]:
+    """Return the names of the cells with texts that stay because the spreadsheet compares them, such as ``Sheet1!B7``."""
+    found = []
+    for table in root.iter("{*}table") if compared.is_used else ():
+        row = 0
+        for line in table.iter("{*}table-row"):
+            row, column = row + _count(line, "number-rows-repeated"), 0
+            for cell in line:
+                column += _count(cell, "number-columns-repeated")
+                texts = ("".join(node.itertext()) for node in cell.iterfind("{*}p"))
+                if not _has_no_words(cell) and any(
+                    compared.keeps(text) and is_translatable(text) for text in texts
+                ):
+                    found.append(f"{find_attribute(table, 'name')}!{name_column(column)}{row}")
+    return found
+
+
+def _count(node: Node, name: str) -> int:
+    count = find_attribute(node, name)
+    return int(count) if count.isdecimal() and len(count) < 8 else 1

@@ -1,7 +1,7 @@
 """The XML files inside an office file: their texts are replaced in the tree of XML."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -33,7 +33,7 @@ class XmlPart:
         name: The name of the part.
         grammar: Where its text stands.
         language: The languages of the translation.
-        kept: Texts that stay.
+        keeps: Whether a text stays.
 
     Raises:
         HeadwayError: If the part is not well-formed, has a document type, or nests elements too deeply.
@@ -45,7 +45,7 @@ class XmlPart:
         name: str,
         grammar: Grammar,
         language: LanguagePair,
-        kept: Collection[str] = (),
+        keeps: Callable[[str], bool] = lambda text: False,
     ) -> None:
         self._root = package.parse(name, may_have_type=grammar.may_have_type)
         self._is_changed = change_languages(self._root, grammar, language)
@@ -54,7 +54,7 @@ class XmlPart:
         if grammar.prepare:
             grammar.prepare(self._root)
         found = ((place, place.paragraphs) for place in _read_places(self._root, grammar))
-        self._places = [place for place, texts in found if texts and texts[0].text not in kept]
+        self._places = [place for place, texts in found if texts and not keeps(texts[0].text)]
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:

@@ -1,10 +1,12 @@
 """The parts of office files and books as trees of XML."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
+from io import BytesIO
 from typing import Any, TypeAlias
 
-from lxml.etree import XMLParser, XMLSyntaxError, fromstring, tostring
+from lxml.etree import XMLParser, XMLSyntaxError, fromstring, iterparse, tostring
 
 from headway.errors import HeadwayError
 
@@ -12,6 +14,10 @@ Node: TypeAlias = Any  # an element; lxml has no types
 _DECLARATIONS = re.compile(rb"<!DOCTYPE[^<>\[]*\[")
 _INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LONGEST_REASON = 120  # characters
+
+
+_ENTRIES = ("row", "si")  # of which a part may have many
+_SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False}
 
 
 def parse_xml(data: bytes, *, may_have_type: bool = False) -> Node:
@@ -24,20 +30,48 @@ def parse_xml(data: bytes, *, may_have_type: bool = False) -> Node:
     Raises:
         HeadwayError: If it is not well-formed, has a document type, or nests more than 256 elements.
     """
-    # Declarations of entities are refused before they are parsed.
-    if _DECLARATIONS.search(data.replace(b"\0", b"")):
-        raise HeadwayError("declares entities, which are not read")
-    parser = XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
-    )
+    _check_declarations(data)
     try:
-        root = fromstring(data, parser)
+        root = fromstring(data, XMLParser(remove_comments=True, **_SAFE))
     except XMLSyntaxError as error:
-        reason = (error.msg or "").partition("\n")[0][:_LONGEST_REASON]
-        raise HeadwayError(f"is no well-formed XML: {reason}") from None
+        raise _describe(error) from None
     if root.getroottree().docinfo.doctype and not may_have_type:
         raise HeadwayError("has a document type, which office files have not")
     return root
+
+
+def _check_declarations(data: bytes) -> None:
+    """Refuse declarations of entities before they are parsed."""
+    if _DECLARATIONS.search(data.replace(b"\0", b"")):
+        raise HeadwayError("declares entities, which are not read")
+
+
+def _describe(error: XMLSyntaxError) -> HeadwayError:
+    reason = (error.msg or "").partition("\n")[0][:_LONGEST_REASON]
+    return HeadwayError(f"is no well-formed XML: {reason}")
+
+
+def iterate_xml(data: bytes, *names: str) -> Iterator[Node]:
+    """Yield the elements of a large part that have these names, each at its end; rows and shared strings are forgotten then.
+
+    Args:
+        data: The content of the part.
+        names: Names of elements, without prefixes.
+
+    Raises:
+        HeadwayError: If the part is not well-formed, or declares entities.
+    """
+    _check_declarations(data)
+    tags = [f"{{*}}{name}" for name in names]
+    try:
+        for _, node in iterparse(BytesIO(data), tag=tags, remove_comments=True, **_SAFE):
+            yield node
+            if local_name(node) in _ENTRIES:
+                node.clear()
+                while node.getprevious() is not None:
+                    del node.getparent()[0]
+    except XMLSyntaxError as error:
+        raise _describe(error) from None
 
 
 def write_xml(root: Node) -> bytes:
