@@ -19,7 +19,7 @@ import numpy as np
 
 from headway.ext.pictures.html_page import write_html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.page_layouts import view_json
+from headway.ext.pictures.views import view_json
 from headway.ext.server.page_files import page_files
 
 LANGUAGES = [

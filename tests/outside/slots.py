@@ -97,7 +97,7 @@ def main() -> int:
     translator = Translator.load(args.model)
     drawn = list(pairs(args.pairs, translator.languages, args.seed))
     heads = head_roles(translator, *zip(*((s, t) for (s, _), (t, _) in drawn), strict=True))
-    able = sorted((h for h in heads if h.aligns is not None), key=lambda h: -(h.aligns or 0.0))
+    able = sorted((h for h in heads if "aligns" in h.shares), key=lambda h: -h.shares["aligns"])
     right: dict[tuple[str, int, int], int] = {head.place: 0 for head in able}
     seen = 0
     for (source, source_slots), (target, target_slots) in drawn:
@@ -114,7 +114,7 @@ def main() -> int:
     for head in able:
         share = right[head.place] / seen
         print(
-            f"layer {head.layer + 1} head {head.head + 1}: aligns {head.aligns:.1%} {head.role:<8}"
+            f"layer {head.layer + 1} head {head.head + 1}: aligns {head.shares['aligns']:.1%} {head.role:<8}"
             f" right in {share:.1%} of {seen} slots"
         )
     return 0 if right[able[0].place] >= 0.8 * seen else 1

@@ -15,7 +15,7 @@ from headway.ext.pictures.head_ablation import HeadAblation, remove_heads
 from headway.ext.pictures.head_table import FILLS, draw_head_table
 from headway.ext.pictures.labels import NAMES, word_groups
 from headway.ext.pictures.occlusion import occlusion_links
-from headway.ext.pictures.roles import Head, Tally, head_roles
+from headway.ext.pictures.roles import Head, average_roles, find_aligned, head_roles, measure_roles
 from headway.ext.pictures.sentences import read_sentence
 from headway.model import MultiHeadAttention
 from headway.translation import Translator
@@ -29,9 +29,8 @@ def count_heads(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -
     """Return the heads of one layer with these maps."""
     tokens = labels or [f" w{i}" for i in range(len(maps[0]) - 1)] + ["</s>"]
     found = AttentionMap(tokens, tokens, np.stack(maps)[None].astype(np.float32))
-    tally = Tally(kind, (1, len(maps)))
-    tally.add(found)
-    return tally.heads()
+    measured = {name: [values] for name, values in measure_roles(kind, found).items()}
+    return list(average_roles(kind, measured))
 
 
 def test_a_head_that_always_does_one_thing_has_that_role() -> None:
@@ -42,10 +41,12 @@ def test_a_head_that_always_does_one_thing_has_that_role() -> None:
     even = np.full((n, n), 1 / n)
     heads = count_heads("encoder", itself, behind, ahead, end, even)
     assert [head.role for head in heads[:4]] == ["itself", "previous", "following", "end"]
-    assert [heads[0].itself, heads[1].previous, heads[2].following, heads[3].end] == [1, 1, 1, 1]
-    assert heads[0].previous == heads[0].following == heads[1].following == heads[2].itself == 0
-    assert heads[3].following == pytest.approx(1 / (n - 1))  # of the last token but one
-    assert all(head.start is None and head.aligns is None for head in heads)
+    shares = [head.shares for head in heads]
+    assert [shares[i][head.role] for i, head in enumerate(heads[:4])] == [1, 1, 1, 1]
+    assert shares[0]["previous"] == shares[0]["following"] == shares[1]["following"] == 0
+    assert shares[2]["itself"] == 0
+    assert shares[3]["following"] == pytest.approx(1 / (n - 1))  # of the last token but one
+    assert all(head.to_json()["start"] is head.to_json()["aligns"] is None for head in heads)
     assert [head.entropy for head in heads] == pytest.approx([0, 0, 0, 0, np.log(n)], abs=1e-6)
 
 
@@ -56,13 +57,11 @@ def test_heads_are_compared_with_the_alignment_word_by_word() -> None:
     wrong = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]])
     weights = np.stack([right, wrong])[None].astype(np.float32)
     maps = AttentionMaps("big dog", "groß Hund", {"cross": AttentionMap(queries, keys, weights)})
-    tally = Tally("cross", (1, 2))
-    tally.add_alignment(maps, [(0, 0), (1, 1)])
-    first, second = tally.heads()
-    assert (first.aligns, second.aligns) == (1.0, 0.0)
-    assert first.role == "aligns"
+    assert find_aligned(maps, [(0, 0), (1, 1)]).tolist() == [[[True, True], [False, False]]]
+    assert find_aligned(maps, [(1, 0), (0, 0)]).tolist() == [[[True], [False]]]
+    assert find_aligned(maps, []).shape == (1, 2, 0)
     with pytest.raises(HeadwayError, match="words that the sentences lack"):
-        tally.add_alignment(maps, [(2, 0)])
+        find_aligned(maps, [(2, 0)])
 
 
 def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Translator) -> None:
@@ -85,7 +84,7 @@ def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Transl
         able = {"encoder": "itself previous following end", "decoder": "itself previous",
                 "cross": "end"}[kind].split()  # fmt: skip
         for name in able:
-            assert getattr(head, name) == pytest.approx(np.mean(hits[name])), (kind, name)
+            assert head.shares[name] == pytest.approx(np.mean(hits[name])), (kind, name)
         assert set(head.shares) - {"aligns", "start"} == set(able)
 
 
@@ -104,7 +103,7 @@ def test_the_symbol_of_a_language_is_no_word_of_an_alignment(to_french: Translat
     for head in head_roles(to_french, [source], [target], [links]):
         if head.kind == "cross":
             right = [picked[head.layer, head.head, t] == s + 1 for s, t in links]
-            assert head.aligns == pytest.approx(np.mean(right))
+            assert head.shares["aligns"] == pytest.approx(np.mean(right))
     # A head that picks the symbol alone picks no word.
     assert any((row == 0).any() for row in picked.reshape(-1, picked.shape[-1]))
     with pytest.raises(HeadwayError, match="words that the sentences lack"):
@@ -190,7 +189,7 @@ def test_removing_heads_lowers_bleu(
     assert ablation.bleu_lost([]) == 0
     everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
     assert ablation.bleu_lost(everything) > 20
-    [head] = ablation.measure_each([Head("cross", 1, 0, 0.9, None, None, None, 0.1, None, 1.0)])
+    [head] = ablation.measure_each([Head("cross", 1, 0, {"aligns": 0.9, "end": 0.1}, 1.0)])
     assert head.bleu_lost == pytest.approx(ablation.bleu_lost([("cross", 1, 0)]))
 
 
@@ -207,10 +206,10 @@ def test_aligning_heads_are_compared_with_as_many_random_others(
     monkeypatch.setattr(HeadAblation, "bleu_lost", lost)
     ablation = HeadAblation(translator, [], [], translator.default_search)
     heads = [
-        Head("cross", 0, i, share, None, None, None, 0.1, None, 1.0)
+        Head("cross", 0, i, {"aligns": share, "end": 0.1}, 1.0)
         for i, share in enumerate([0.9, 0.6, 0.3])
     ]
-    heads += [Head("encoder", 0, i, None, 0.9, 0, 0, 0, None, 1.0) for i in range(3)]
+    heads += [Head("encoder", 0, i, {"previous": 0.9}, 1.0) for i in range(3)]
     loss = ablation.compare_aligning(heads, draws=4)
     assert loss is not None
     assert loss.aligning == [("cross", 0, 0), ("cross", 0, 1)]
@@ -274,7 +273,9 @@ def test_the_command_prints_every_head(
     translator = Translator.load(model_directory)
     links = [[(0, 0)], [(1, 0), (1, 1)], [(0, 0)], [(0, 0)], [(1, 1)]]
     expected = head_roles(translator, SOURCES, REFERENCES, links)
-    assert [head["aligns"] for head in values["heads"]] == [head.aligns for head in expected]
+    assert [head["aligns"] for head in values["heads"]] == [
+        head.shares.get("aligns") for head in expected
+    ]
     assert [head["entropy"] for head in values["heads"]] == [head.entropy for head in expected]
     assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
     dispatch(words)

@@ -16,12 +16,11 @@ from headway.ext.pictures.html_page import view_script
 from headway.ext.pictures.layout import Box, PictureLayout
 from headway.ext.pictures.links import Selection, TokenLink, choose_cells, choose_links, head_boxes
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.page_layouts import layouts, view_json
 from headway.ext.pictures.style import FAINTEST, head_color, head_dash
+from headway.ext.pictures.views import VIEWS, view_json
 from support.pages import run_in_node
 
 LAYERS, HEADS, TARGETS, SOURCES = 2, 11, 5, 7
-VIEWS = ("heads", "paper", "grid", "heat", "alignment")
 CHOICES = [
     Selection(1, range(HEADS)),
     Selection(0, [3]),
@@ -83,10 +82,9 @@ def spot(choice: Selection) -> dict[str, int] | None:
 @pytest.mark.slow
 def test_the_page_draws_what_the_files_draw(maps: AttentionMaps, drawn: Iterator[Elements]) -> None:
     found = maps.maps["cross"]
-    views = layouts(found, "cross")
     links_seen = boxes_seen = cells_seen = 0
     for (view, choice), elements in zip(product(VIEWS, CHOICES), drawn, strict=True):
-        layout = views[view]
+        layout = VIEWS[view].place(found, "cross")
         links = [] if layout.links is None else choose_links(found, layout.links, choice)
         check_links(layout, choice, links, elements)
         boxes = head_boxes(layout, choice, links)

@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.pictures.alignment import alignment_strip
-from headway.ext.pictures.head_views import head_view
-from headway.ext.pictures.heat import grid, heat_map
 from headway.ext.pictures.layout import PictureLayout, TokenLabels
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.page_layouts import layouts, view_json
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST, head_color
 from headway.ext.pictures.text_width import text_width
+from headway.ext.pictures.views import VIEWS, ViewName, draw_view, view_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7
@@ -62,12 +59,12 @@ def style(element: ElementTree.Element) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("orientation", "heads"), [("columns", [2, 9]), ("paper", None)])
+@pytest.mark.parametrize(("view", "heads"), [("heads", [2, 9]), ("paper", None)])
 def test_every_link_shows_its_weight(
-    maps: AttentionMaps, orientation: str, heads: list[int] | None
+    maps: AttentionMaps, view: ViewName, heads: list[int] | None
 ) -> None:
     """The links are the weights, and the lines of the file are the links, in the same order."""
-    picture = head_view(maps, "cross", layer=1, heads=heads, orientation=orientation)  # type: ignore[arg-type]
+    picture = draw_view(maps, view, "cross", layer=1, heads=heads)
     weights = maps.maps["cross"].weights[1]
     chosen = list(range(HEADS)) if heads is None else heads
     assert {(link.head, link.query, link.key): link.weight for link in picture.links} == {
@@ -97,14 +94,14 @@ def test_every_link_shows_its_weight(
 
 def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
     """Columns have tokens and links at the same heights, the paper's orientation at the same x."""
-    for orientation, along in (("columns", 1), ("paper", 0)):
-        layout = head_view(maps, "cross", orientation=orientation).layout  # type: ignore[arg-type]
+    for view, along in (("heads", 1), ("paper", 0)):
+        layout = draw_view(maps, view, "cross").layout  # type: ignore[arg-type]
         queries, keys = layout.queries, layout.keys
         assert queries
         assert keys
         assert len(queries.texts) == TARGETS
         assert len(keys.texts) == SOURCES
-        assert queries.is_turned == keys.is_turned == (orientation == "paper")
+        assert queries.is_turned == keys.is_turned == (view == "paper")
         across = 1 - along
         for query in range(TARGETS):
             for key in range(SOURCES):
@@ -118,9 +115,9 @@ def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("orientation", ["columns", "paper"])
-def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, orientation: str) -> None:
-    picture = head_view(maps, "encoder", layer=0, query=3, orientation=orientation)  # type: ignore[arg-type]
+@pytest.mark.parametrize("view", ["heads", "paper"])
+def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, view: ViewName) -> None:
+    picture = draw_view(maps, view, "encoder", layer=0, query=3)
     weights = maps.maps["encoder"].weights[0, :, 3]
     assert {link.query for link in picture.links} == {3}
     assert len(picture.links) == (weights >= FAINTEST).sum()
@@ -133,7 +130,7 @@ def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, orientati
         assert (box.fill, box.opacity) == (head_color(link.head), 0.6 * link.weight)
         x, y, width, height = keys.areas[link.key]
         part = link.head / HEADS
-        if orientation == "paper":
+        if view == "paper":
             wanted = x, y + height * part, width, height / HEADS
         else:
             wanted = x + width * part, y, width / HEADS, height
@@ -165,7 +162,7 @@ def cells_of(root: ElementTree.Element, name: str, shape: tuple[int, int]) -> np
 
 
 def test_the_grid_shows_every_head(maps: AttentionMaps) -> None:
-    picture = grid(maps, "cross")
+    picture = draw_view(maps, "grid", "cross")
     weights = maps.maps["cross"].weights
     root = read(picture)
     assert len({place.area for place in picture.layout.maps}) == LAYERS * HEADS
@@ -181,7 +178,7 @@ def test_the_grid_shows_every_head(maps: AttentionMaps) -> None:
 def test_a_heat_map_is_the_mean_of_its_heads(maps: AttentionMaps) -> None:
     weights = maps.maps["cross"].weights
     for heads in ([4], [1, 5], None):
-        picture = heat_map(maps, "cross", layer=2, heads=heads)
+        picture = draw_view(maps, "heat", layer=2, heads=heads)
         [cells] = picture.cells
         chosen = list(range(HEADS)) if heads is None else heads
         assert np.allclose(cells, weights[2, chosen].mean(0), atol=1e-6)
@@ -192,7 +189,7 @@ def test_a_heat_map_is_the_mean_of_its_heads(maps: AttentionMaps) -> None:
 def test_the_alignment_links_each_target_word_to_its_strongest_sources(
     maps: AttentionMaps,
 ) -> None:
-    picture = alignment_strip(maps)
+    picture = draw_view(maps, "alignment")
     mean = maps.maps["cross"].weights[-1].mean(0)  # Shallow models align best in the last layer.
     linked: dict[int, set[int]] = {}
     for link in picture.links:
@@ -250,9 +247,13 @@ def test_nothing_leaves_the_picture_or_overlaps(maps: AttentionMaps, kind: str) 
         maps.maps["cross"].weights,
     )
     for found in (maps.maps[kind], long):
-        for layout in layouts(found, kind).values():
-            check_layout(layout)
-    for picture in (head_view(maps, kind, heads=[0, 5]), heat_map(maps, kind), grid(maps, kind)):
+        for view in VIEWS.values():
+            check_layout(view.place(found, kind))
+    for picture in (
+        draw_view(maps, "heads", kind, heads=[0, 5]),
+        draw_view(maps, "heat", kind),
+        draw_view(maps, "grid", kind),
+    ):
         header, _ = picture.header()
         for label in header:
             assert -picture.header_height < label.y < 0
@@ -266,15 +267,15 @@ def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
         for form, form_maps in (("maps", maps), ("words", maps.words())):
             drawn = found["views"][form][kind]["layouts"]
             pictures = {
-                "heads": head_view(form_maps, kind),
-                "paper": head_view(form_maps, kind, orientation="paper"),
-                "grid": grid(form_maps, kind),
-                "heat": heat_map(form_maps, kind),
+                "heads": draw_view(form_maps, "heads", kind),
+                "paper": draw_view(form_maps, "paper", kind),
+                "grid": draw_view(form_maps, "grid", kind),
+                "heat": draw_view(form_maps, "heat", kind),
             }
             for name, picture in pictures.items():
                 assert drawn[name] == json.loads(json.dumps(picture.layout.to_json()))
             assert drawn["heads"]["queries"]["points"]
-    strip = alignment_strip(maps).layout.to_json()
+    strip = draw_view(maps, "alignment").layout.to_json()
     assert found["views"]["words"]["cross"]["layouts"]["alignment"] == json.loads(json.dumps(strip))
     assert found["words"]["cross"] == maps.words().to_json()["maps"]["cross"]
 
@@ -285,7 +286,7 @@ def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
     odd = AttentionMap(
         [hostile, "]]>"], [" $x^2$", " 漢字🐶"], np.full((1, 1, 2, 2), 0.5, np.float32)
     )
-    picture = head_view(AttentionMaps(hostile, "]]>", {"cross": odd}), "cross")
+    picture = draw_view(AttentionMaps(hostile, "]]>", {"cross": odd}), "heads")
     root = read(picture)
     assert root.findtext(f"{SVG}title") == picture.title
     texts = [element.text for element in root.iter(f"{SVG}text")]
@@ -298,7 +299,7 @@ def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
 @pytest.mark.slow
 def test_the_same_picture_gives_the_same_bytes(maps: AttentionMaps, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    picture = head_view(maps, "cross", heads=[1, 4], query=2)
+    picture = draw_view(maps, "heads", heads=[1, 4], query=2)
     for suffix, start in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):
         for name in ("a", "b"):
             picture.save(tmp_path / f"{name}{suffix}")
@@ -311,9 +312,9 @@ def test_the_same_picture_gives_the_same_bytes(maps: AttentionMaps, tmp_path: Pa
 
 def test_a_wrong_suffix_kind_or_directory_is_rejected(maps: AttentionMaps, tmp_path: Path) -> None:
     with pytest.raises(HeadwayError, match=r"a\.gif: .* must end in \.svg, \.png, \.pdf"):
-        grid(maps, "cross").save(tmp_path / "a.gif")
+        draw_view(maps, "grid", "cross").save(tmp_path / "a.gif")
     with pytest.raises(HeadwayError, match="no decoder self-attention; it has: encoder, cross"):
-        grid(maps, "decoder")
+        draw_view(maps, "grid", "decoder")
     pytest.importorskip("matplotlib")
-    with pytest.raises(HeadwayError, match=r"nowhere.*cannot be written"):
-        grid(maps, "cross").save(tmp_path / "nowhere" / "a.svg")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        draw_view(maps, "grid", "cross").save(tmp_path / "nowhere" / "a.svg")

@@ -19,9 +19,9 @@ from headway.cli.main import dispatch
 from headway.cli.verbs import load_verb
 from headway.errors import HeadwayError
 from headway.ext.pictures import AttentionMaps, sentence_maps
-from headway.ext.pictures.explain import explain, find_core
+from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
-from headway.ext.pictures.sentences import read_sentence
+from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
 from headway.model import Transformer
 from headway.translation import Translator
@@ -38,25 +38,34 @@ def test_the_explained_steps_give_the_output_of_the_model(
     translator: Translator, kind: str
 ) -> None:
     """Each step follows from the step before; the last one is the head's output in the model."""
-    layer, head, query = 1, 2, 2
+    layer, head = 1, 2
     sentence = read_sentence(translator, SOURCE, TARGET)
     seen: list[torch.Tensor] = []
-    core = find_core(translator, kind, layer)
-    hook = core.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
+    attention = find_attention(translator.model, kind, layer)
+    assert attention is not None
+    hooks = [
+        module.register_forward_hook(lambda _module, _inputs, output: seen.append(output))
+        for module in (attention.core, attention.output)
+    ]
     with torch.inference_mode():
         translator.model(sentence.batch.source, sentence.batch.target)
-    hook.remove()
-    found = explain(translator, SOURCE, TARGET, kind=kind, layer=layer, head=head, query=query)
-    assert found.output == pytest.approx(seen[0][0, head, query].numpy(), abs=1e-4)
+    for hook in hooks:
+        hook.remove()
+    found = explain(translator, SOURCE, TARGET, kind=kind, layer=layer, head=head)
+    assert found.output == pytest.approx(seen[0][0, head].numpy(), abs=1e-4)
+    assert found.heads == pytest.approx(seen[0][0].transpose(0, 1).numpy())
+    assert found.output == pytest.approx(found.heads[:, head], abs=1e-4)
+    assert found.mixed == pytest.approx(seen[1][0].numpy(), abs=1e-5)
     weights = sentence_maps(translator, SOURCE, TARGET).maps[kind].weights
-    assert found.weights == pytest.approx(weights[layer, head, query], abs=1e-5)
-    assert found.products == pytest.approx(found.k @ found.q)
-    assert found.compatibilities == pytest.approx(found.products / len(found.q) ** 0.5)
-    assert found.visible.sum() == (query + 1 if kind == "decoder" else len(found.keys))
-    assert found.weights[~found.visible].sum() == 0
-    assert found.output == pytest.approx(
-        sum(w * v for w, v in zip(found.weights, found.v, strict=True))
-    )
+    assert found.weights == pytest.approx(weights[layer, head], abs=1e-5)
+    assert found.products == pytest.approx(found.q @ found.k.T)
+    assert found.compatibilities == pytest.approx(found.products / found.q.shape[1] ** 0.5)
+    counts = [t + 1 if kind == "decoder" else len(found.keys) for t in range(len(found.queries))]
+    assert found.visible.sum(1).tolist() == counts
+    assert not found.weights[~found.visible].any()
+    for weights_S, output in zip(found.weights, found.output, strict=True):
+        parts = [w * v for w, v in zip(weights_S, found.v, strict=True)]
+        assert output == pytest.approx(sum(parts))
 
 
 def test_explain_prints_the_numbers(
@@ -67,11 +76,12 @@ def test_explain_prints_the_numbers(
     table = capsys.readouterr().out
     maps = sentence_maps(translator, SOURCE, TARGET).maps["decoder"]
     query = maps.queries.index(" Katze")
-    found = explain(translator, SOURCE, TARGET, kind="decoder", layer=0, head=2, query=query)
+    found = explain(translator, SOURCE, TARGET, kind="decoder", layer=0, head=2)
     rows = [line for line in table.splitlines() if line.count("(") == 2]
     assert len(rows) == len(found.keys)
-    assert sum("hidden" in row for row in rows) == (~found.visible).sum()
-    for row, weight, product in zip(rows, found.weights, found.products, strict=True):
+    assert sum("hidden" in row for row in rows) == (~found.visible[query]).sum()
+    numbers = zip(rows, found.weights[query], found.products[query], strict=True)
+    for row, weight, product in numbers:
         assert f"{product:.3f}" in row
         assert f"{weight:.4f}" in row or "hidden" in row
     assert "q of Katze" in table
@@ -80,9 +90,9 @@ def test_explain_prints_the_numbers(
 def test_explain_rejects_a_layer_without_dot_products(translator: Translator) -> None:
     config = replace(translator.model.config, encoder_mixer="lstm")
     recurrent = Translator(Transformer(config), translator.tokenizer)
-    assert find_core(recurrent, "cross", 0) is not None
+    assert explain(recurrent, SOURCE, TARGET, kind="cross").keys
     with pytest.raises(HeadwayError, match="no dot products to explain in its encoder"):
-        find_core(recurrent, "encoder", 0)
+        explain(recurrent, SOURCE, TARGET, kind="encoder")
 
 
 def test_pages_json_and_numbers_need_no_matplotlib(

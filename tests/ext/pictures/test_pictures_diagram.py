@@ -77,14 +77,14 @@ def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
                    and p.y <= label.y <= p.y + p.height]  # fmt: skip
             assert len(box) == 1
             assert wide <= box[0].width
-    for line in picture.lines:
+    for line in picture.layout.lines:
         assert min(line.x1, line.x2, line.y1, line.y2) >= 0
         assert max(line.x1, line.x2) <= layout.width
         assert max(line.y1, line.y2) <= layout.height
 
 
 def memory_lines(picture: Picture, *, is_arrow: bool) -> list[Line]:
-    return [e for e in picture.lines if e.role == "memory" and e.is_arrow == is_arrow]
+    return [e for e in picture.layout.lines if e.role == "memory" and e.is_arrow == is_arrow]
 
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)

@@ -1,17 +1,19 @@
 """The lanes of an attention step show its numbers, and an animation shows each word with its links."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from headway.errors import HeadwayError
 from headway.ext.pictures import sentence_maps
-from headway.ext.pictures.alignment import alignment_strip
 from headway.ext.pictures.explain import Explanation, explain
 from headway.ext.pictures.growth import growth_svg
-from headway.ext.pictures.lanes import NEGATIVE, POSITIVE, lanes
-from headway.ext.pictures.layout import Box
+from headway.ext.pictures.lanes import lanes
+from headway.ext.pictures.picture import Picture
+from headway.ext.pictures.views import draw_view
 from headway.translation import Translator
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
@@ -19,46 +21,78 @@ SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
 @pytest.fixture(scope="module")
 def found(translator: Translator) -> Explanation:
-    return explain(translator, SOURCE, TARGET, kind="decoder", layer=1, head=2, query=2)
+    return explain(translator, SOURCE, TARGET, kind="decoder", layer=1, head=2)
 
 
-def sizes(boxes: list[Box], role: str) -> np.ndarray:
-    """Return the signed opacities of the components, in the order of the boxes."""
-    sign = {POSITIVE: 1, NEGATIVE: -1}
-    return np.array([sign[box.fill] * box.opacity for box in boxes if box.role == role])
+def vectors(picture: Picture, role: str) -> np.ndarray:
+    """Return the components in the frames of a role, from top to bottom and from left to right."""
+    frames = {(box.x, box.y, box.width, box.height): box.role for box in picture.layout.boxes}
+    there = [
+        (place.area[1], place.area[0], cells[0])
+        for place, cells in zip(picture.layout.maps, picture.cells, strict=True)
+        if frames[place.area] == role
+    ]
+    return np.array([cells for _, _, cells in sorted(there, key=lambda each: each[:2])])
 
 
-def test_the_strips_show_the_vectors(found: Explanation) -> None:
-    boxes = lanes(found).layout.boxes
-    largest = max(abs(found.q).max(), abs(found.k).max())
-    assert sizes(boxes, "q") == pytest.approx(found.q / largest)
-    assert sizes(boxes, "k") == pytest.approx(found.k.ravel() / largest)
-    seen = found.v[found.visible]
-    assert len(seen) < len(found.v)
-    assert sizes(boxes, "v") == pytest.approx(seen.ravel() / abs(found.v).max())
-    assert sizes(boxes, "output") == pytest.approx(found.output / abs(found.v).max())
+@pytest.mark.parametrize("queries", [None, [2]])
+def test_the_strips_show_the_vectors(found: Explanation, queries: list[int] | None) -> None:
+    """In each lane the parts are the values multiplied by their weights, and their sum is the output."""
+    picture = lanes(found, queries)
+    rows = list(range(len(found.queries))) if queries is None else queries
+    largest = abs(found.v).max()
+    assert vectors(picture, "q") == pytest.approx(found.q[rows] / abs(found.q).max())
+    assert vectors(picture, "k") == pytest.approx(found.k / abs(found.k).max())
+    assert vectors(picture, "v") == pytest.approx(found.v / largest)
+    parts = [
+        found.weights[i, j] * found.v[j] / largest
+        for i in rows
+        for j in range(len(found.v))
+        if found.visible[i, j]
+    ]
+    assert len(parts) < len(rows) * len(found.v)
+    assert vectors(picture, "part") == pytest.approx(np.array(parts))
+    assert vectors(picture, "output") == pytest.approx(found.output[rows] / largest)
+    heads = found.heads[rows].reshape(-1, found.v.shape[1])
+    assert vectors(picture, "head") == pytest.approx(heads / abs(found.heads).max())
+    assert vectors(picture, "mixed") == pytest.approx(found.mixed[rows] / abs(found.mixed).max())
 
 
-def test_each_lane_has_its_key_and_its_numbers(found: Explanation) -> None:
+def test_each_lane_has_its_query_and_its_numbers(found: Explanation) -> None:
     layout = lanes(found).layout
+    assert [label.text for label in layout.labels if label.role == "q"] == [
+        f"q of {query}" for query in found.queries
+    ]
+    assert [label.text for label in layout.labels if label.role == "key"] == found.keys
     rows: dict[float, list[str]] = {}
     for label in layout.labels:
-        if label.role in ("key", "number"):
+        if label.role == "number":
             rows.setdefault(label.y, []).append(label.text)
-    assert len(rows) == len(found.keys)
-    for (_, product, scaled, weight), j in zip(rows.values(), range(len(rows)), strict=True):
-        assert float(product) == pytest.approx(found.products[j], abs=0.006)
-        assert float(scaled) == pytest.approx(found.compatibilities[j], abs=0.006)
-        assert weight == (f"{found.weights[j]:.3f}" if found.visible[j] else "hidden")
+    texts = [rows[y] for y in sorted(rows)]
+    products, scaled, weights = texts[::3], texts[1::3], texts[2::3]
+    assert np.array(products, float) == pytest.approx(found.products, abs=0.006)
+    assert np.array(scaled, float) == pytest.approx(found.compatibilities, abs=0.006)
+    for row, expected, visible in zip(weights, found.weights, found.visible, strict=True):
+        assert row == [
+            f"{w:.3f}" if v else "hidden" for w, v in zip(expected, visible, strict=True)
+        ]
     [legend] = [label.text for label in layout.labels if label.role == "legend"]
     assert legend == "blue: positive; red: negative; the stronger, the larger"
     shown = [box.opacity for box in layout.boxes if box.role == "weight"]
     assert shown == pytest.approx(found.weights[found.visible])
 
 
+def test_a_picture_of_too_many_numbers_is_refused(found: Explanation) -> None:
+    long = replace(found, keys=["key"] * 999)
+    with pytest.raises(
+        HeadwayError, match=r"^\d queries of 999 keys .*: choose one query with --word"
+    ):
+        lanes(long)
+
+
 def test_each_word_appears_with_its_links(translator: Translator) -> None:
     pytest.importorskip("matplotlib")
-    picture = alignment_strip(sentence_maps(translator, SOURCE, TARGET))
+    picture = draw_view(sentence_maps(translator, SOURCE, TARGET), "alignment")
     text = growth_svg(picture)
     root = ElementTree.fromstring(text)
     [links] = [part for part in root.iter() if part.get("id") == "links"]

@@ -10,10 +10,8 @@ from headway.extension import Extension, Option, Verb
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.pictures.head_views import head_view
     from headway.ext.pictures.html_page import style_sheet, view_script
     from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-    from headway.ext.pictures.page_layouts import view_json
     from headway.ext.pictures.plotting import draw_curves
     from headway.ext.pictures.report_page import render_report
     from headway.ext.pictures.sentences import (
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
         source_ids,
     )
     from headway.ext.pictures.style import COLORS
+    from headway.ext.pictures.views import draw_view, view_json
 
 __all__ = ["AttentionMap", "AttentionMaps", "attention_maps", "sentence_maps"]
 

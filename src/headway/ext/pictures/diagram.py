@@ -1,16 +1,31 @@
-"""The paper's Figure 1, drawn from the configuration of a model; Figure 2 is in `attention_figure.py`."""
+"""The paper's Figures 1 and 2, drawn from the configuration of a model."""
 
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Literal
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.pictures.attention_figure import attention_figure
-from headway.ext.pictures.box_column import COLORS, GAP, LOW, WIDTH, BoxColumn, Inputs
-from headway.ext.pictures.diagram_parts import OUTLINE, Parts
-from headway.ext.pictures.layout import Anchor, Box, Label, PictureLayout
+from headway.ext.pictures.layout import Anchor, Box, Label, Line, PictureLayout
 from headway.ext.pictures.picture import Picture
+from headway.ext.pictures.text_width import text_width
 
+HIGH, LOW = 38.0, 22.0  # the heights of boxes with two lines and with one line of text
+WIDTH = 196.0  # of a box of Figure 1
+GAP = 10.0
+BRANCH = 26.0  # from an incoming line to a box
+OUTLINE = "#555555"
+COLORS = {
+    "embedding": "#fbdde2",
+    "attention": "#fde3be",
+    "norm": "#f3f5c4",
+    "feed": "#c6e9f7",
+    "linear": "#dde0f1",
+    "softmax": "#cfe9cd",
+    "stack": "#f4f4f4",
+}
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "swish": "Swish"}
+Inputs = Literal["one", "three", "query"]
 
 
 def save_diagram(out: str, name: str, config: ModelConfig) -> None:
@@ -32,57 +47,171 @@ def save_diagram(out: str, name: str, config: ModelConfig) -> None:
 
 def diagram(config: ModelConfig) -> Picture:
     """Draw Figures 1 and 2 for a model: its layers, heads, sizes, norms and mixers."""
-    encoder = BoxColumn(0.0, -1)
-    decoder = BoxColumn(300.0, 1)
+    layout = PictureLayout(0, 0)
+    encoder, decoder = Column(layout, 0.0, -1), Column(layout, 300.0, 1)
     _add_embedding(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
-    memory, _ = _add_stack(encoder, config, is_decoder=False)
+    _add_stack(encoder, config, is_decoder=False)
+    memory = encoder.y
     outputs = "Outputs (shifted right)"
     _add_embedding(decoder, config, outputs, config.target_vocab_size, "Output embedding")
-    _, cross = _add_stack(decoder, config, is_decoder=True)
+    cross = _add_stack(decoder, config, is_decoder=True)
     _add_output(decoder, config)
     _connect_memory(encoder, decoder, memory, cross)
-    left, top = encoder.x - WIDTH / 2 - 76, min(encoder.y, decoder.y)
-    parts = Parts()
-    parts.add(encoder.parts, -left, -top)
-    parts.add(decoder.parts, -left, -top)
-    inner, inner_width, inner_height = attention_figure(config)
-    right = decoder.x + WIDTH / 2 + 76 - left + 24
-    parts.add(inner, right)
-    bottom = max(-top, inner_height) + 30
-    for row, note in enumerate(_notes(config)):
-        parts.note(note, 0, bottom + row * 17, 11)
+    side = decoder.x + WIDTH / 2 + 100
+    top = _add_one_head(layout, config, side, _add_many_heads(layout, config, side) - 30)
+    left, top = encoder.x - WIDTH / 2 - 76, min(memory - 16, decoder.y, top)
+    notes = [Label(text, left, 30 + 17 * row, 11, is_pale=True, role="note")
+             for row, text in enumerate(_notes(config))]  # fmt: skip
+    layout.labels.extend(notes)
+    ends = [label.x + text_width(label.text, label.size) for label in layout.labels
+            if label.anchor == "start"]  # fmt: skip
     return Picture(
         f"Transformer, d_model = {config.d_model}",
         f"An encoder of {config.num_encoder_layers} layers and a decoder of"
         f" {config.num_decoder_layers}, {config.num_heads} heads, {config.norm}-norm.",
-        PictureLayout(right + inner_width, bottom + 26, parts.labels, parts.boxes),
-        lines=parts.lines,
+        _move(layout, -left, -top, max(side + 350, *ends) - left, 56 - top),
     )
 
 
-def _connect_memory(encoder: BoxColumn, decoder: BoxColumn, top: float, bottom: float) -> None:
-    """Draw the memory from the top of the encoder to the keys and values of the decoder."""
-    between = (encoder.x + decoder.x) / 2 + 6
-    ends = decoder.x - WIDTH * 0.36, decoder.x - WIDTH * 0.15
-    path = [
-        (encoder.x, top),
-        (encoder.x, top - 16),
-        (between, top - 16),
-        (between, bottom + 13),
-        (ends[1], bottom + 13),
-    ]
-    for start, end in pairwise(path):
-        encoder.parts.line(*start, *end, role="memory")
-    for x in ends:
-        encoder.parts.arrow(x, bottom + 13, x, bottom, role="memory")
-    encoder.y = min(encoder.y, top - 16)
+def _move(
+    layout: PictureLayout, dx: float, dy: float, width: float, height: float
+) -> PictureLayout:
+    return PictureLayout(
+        width,
+        height,
+        [replace(label, x=label.x + dx, y=label.y + dy) for label in layout.labels],
+        [replace(box, x=box.x + dx, y=box.y + dy) for box in layout.boxes],
+        lines=[
+            replace(line, x1=line.x1 + dx, y1=line.y1 + dy, x2=line.x2 + dx, y2=line.y2 + dy)
+            for line in layout.lines
+        ],
+    )
+
+
+@dataclass
+class Column:
+    """A column of boxes, built from the bottom up.
+
+    Attributes:
+        layout: Gets the parts.
+        x: The middle of the column.
+        side: -1 if residual lines pass on the left, 1 on the right.
+        y: The upper end of the column so far, which falls.
+        width: The width of a box.
+    """
+
+    layout: PictureLayout
+    x: float
+    side: int = 1
+    y: float = 0.0
+    width: float = WIDTH
+
+    def line(
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        is_arrow: bool = False,
+        role: str = "line",
+    ) -> None:
+        """Add a line between two points."""
+        self.layout.lines.append(Line(x1, y1, x2, y2, is_arrow, role=role))
+
+    def extend(self, by: float, *, is_arrow: bool = False) -> None:
+        """Extend the line on top of the column."""
+        self.line(self.x, self.y, self.x, self.y - by, is_arrow=is_arrow)
+        self.y -= by
+
+    def text(
+        self, text: str, x: float, y: float, size: float = 13.0, anchor: Anchor = "middle"
+    ) -> None:
+        """Add a name beside or between the boxes."""
+        self.layout.labels.append(Label(text, x, y, size, anchor, role="name"))
+
+    def box(
+        self,
+        label: str,
+        detail: str,
+        color: str,
+        height: float = HIGH,
+        width: float = 0.0,
+        sheets: int = 1,
+    ) -> float:
+        """Put a box on top; return the y of its middle.
+
+        Args:
+            label: Its letters shrink until they fit.
+            detail: The second line, smaller; its letters shrink, too.
+            color: A name of `COLORS`.
+            height: The height.
+            width: The width; 0: that of the column.
+            sheets: How many heads the box stands for; at most two others are drawn behind it.
+        """
+        self.y -= height
+        width = width or self.width
+        for back in reversed(range(min(sheets, 3))):
+            x, y = self.x - width / 2 + 5 * back, self.y - 5 * back
+            role = "sheet" if back else "part"
+            self.layout.boxes.append(Box(x, y, width, height, COLORS[color], 1.0, OUTLINE, 5, role))
+        rows = [(label, 13.0, 0.36), (detail, 10.5, 0.69)] if detail else [(label, 13.0, 0.5)]
+        for text, size, place in rows:
+            size *= min(1.0, (width - 6) / text_width(text, size))
+            at = self.x, self.y + height * place
+            self.layout.labels.append(
+                Label(text, *at, size, "middle", is_pale=text == detail, role="label")
+            )
+        return self.y + height / 2
+
+    def sublayer(
+        self, label: str, detail: str, color: str, *, is_pre_norm: bool, inputs: Inputs = "one"
+    ) -> float:
+        """Add a sub-layer with its residual connection and layer norm.
+
+        Args:
+            label: The label of its box.
+            detail: The second line in its box.
+            color: A name of `COLORS`.
+            is_pre_norm: Whether the layer norm stands before the sub-layer.
+            inputs: The arrows into the box: "one", "three" for queries, keys and values, or
+                "query" alone, on the outer side, where the memory gives keys and values.
+
+        Returns:
+            The y of the bottom of its box.
+        """
+        self.extend(GAP)
+        branch = self.y
+        if is_pre_norm:
+            self.extend(GAP, is_arrow=True)
+            self.box("Layer norm", "", "norm", LOW)
+        outer = self.side * WIDTH / 4
+        if inputs == "one":
+            self.extend(BRANCH, is_arrow=True)
+        else:
+            self.extend(BRANCH / 2)
+            for aside in (-outer, 0.0, outer) if inputs == "three" else (outer,):
+                self.line(self.x, self.y, self.x + aside, self.y)
+                self.line(
+                    self.x + aside, self.y, self.x + aside, self.y - BRANCH / 2, is_arrow=True
+                )
+            self.y -= BRANCH / 2
+        bottom = self.y
+        self.box(label, detail, color)
+        self.extend(GAP)
+        middle = self.box("Add" if is_pre_norm else "Add & layer norm", "", "norm", LOW)
+        edge, out = self.x + 2 * outer, self.x + 2 * outer + self.side * 14
+        self.line(self.x, branch, out, branch)
+        self.line(out, branch, out, middle)
+        self.line(out, middle, edge, middle, is_arrow=True)
+        return bottom
 
 
 def _add_embedding(
-    column: BoxColumn, config: ModelConfig, name: str, vocab_size: int, label: str
+    column: Column, config: ModelConfig, name: str, vocab_size: int, label: str
 ) -> None:
     """Draw the embedding and the positions."""
-    column.parts.text(name, column.x, column.y, 13)
+    column.text(name, column.x, column.y)
     column.y -= 12
     column.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
@@ -91,36 +220,35 @@ def _add_embedding(
     column.box(label, f"{vocab_size:,} x {width}{scale}{mapped}", "embedding")
     column.extend(14, is_arrow=True)
     if config.positions != "none":
-        radius = 9.0
+        radius, side = 9.0, column.side
         column.y -= 2 * radius
-        middle, side = column.y + radius, column.side
-        circle = Box(column.x - radius, column.y, 2 * radius, 2 * radius, "#ffffff",
-                     outline=OUTLINE, radius=radius, role="sum")  # fmt: skip
-        column.parts.boxes.append(circle)
-        column.parts.text("+", column.x, middle, 15)
-        start = column.x + side * 62
-        column.parts.arrow(start, middle, column.x + side * radius, middle, role="positions")
+        middle, start = column.y + radius, column.x + side * 62
+        corner = column.x - radius, column.y
+        column.layout.boxes.append(
+            Box(*corner, 2 * radius, 2 * radius, "#ffffff", 1.0, OUTLINE, radius, "sum")
+        )
+        column.text("+", column.x, middle, 15)
+        column.line(start, middle, column.x + side * radius, middle, is_arrow=True)
         kind = "sinusoidal" if config.positions == "sinusoidal" else "learned"
-        for row, word in enumerate((kind, "positions")):
-            y = middle - 7 + 14 * row
-            column.parts.text(word, start + side * 6, y, 11, "end" if side < 0 else "start")
+        for word, y in ((kind, middle - 7), ("positions", middle + 7)):
+            column.text(word, start + side * 6, y, 11, "end" if side < 0 else "start")
     column.extend(GAP)
 
 
-def _add_stack(column: BoxColumn, config: ModelConfig, *, is_decoder: bool) -> tuple[float, float]:
-    """Draw the layers; return the y of the top and the y of the bottom of the cross-attention."""
+def _add_stack(column: Column, config: ModelConfig, *, is_decoder: bool) -> float:
+    """Draw the layers; return the y of the bottom of the cross-attention."""
     is_pre_norm = config.norm == "pre"
-    start, first = column.y, len(column.parts.boxes)
+    start, first = column.y, len(column.layout.boxes)
     mixer = config.decoder_mixer if is_decoder else config.encoder_mixer
     label, detail = describe_mixer(config, mixer, is_causal=is_decoder)
     inputs: Inputs = "three" if mixer == "attention" else "one"
     column.sublayer(label, detail, "attention", is_pre_norm=is_pre_norm, inputs=inputs)
     bottom = 0.0
     if is_decoder:
-        label, detail = "Multi-head attention", describe_heads(config)
         bottom = column.sublayer(
-            label, detail, "attention", is_pre_norm=is_pre_norm, inputs="query"
-        )
+            "Multi-head attention", describe_heads(config), "attention",
+            is_pre_norm=is_pre_norm, inputs="query",
+        )  # fmt: skip
     kind = "two convolutions of 1" if config.feed_forward == "convolution" else ""
     detail = f"{config.d_model} to {config.d_ff} to {config.d_model}"
     detail += f", {kind or ACTIVATIONS[config.activation]}"
@@ -128,21 +256,21 @@ def _add_stack(column: BoxColumn, config: ModelConfig, *, is_decoder: bool) -> t
     top = column.y - GAP
     frame = Box(column.x - WIDTH / 2 - 24, top, WIDTH + 48, start - top, COLORS["stack"],
                 outline="#999999", radius=8, role="stack")  # fmt: skip
-    column.parts.boxes.insert(first, frame)
+    column.layout.boxes.insert(first, frame)
     count = config.num_decoder_layers if is_decoder else config.num_encoder_layers
     x = column.x + column.side * (WIDTH / 2 + 32)
     anchor: Anchor = "end" if column.side < 0 else "start"
-    column.parts.labels.append(
+    column.layout.labels.append(
         Label(f"{count} ×", x, (top + start) / 2, 16, anchor, is_bold=True, role="count")
     )
     column.extend(GAP)
     if is_pre_norm:
         column.extend(GAP, is_arrow=True)
         column.box("Layer norm", "", "norm", LOW)
-    return column.y, bottom
+    return bottom
 
 
-def _add_output(column: BoxColumn, config: ModelConfig) -> None:
+def _add_output(column: Column, config: ModelConfig) -> None:
     """Draw the linear map and the softmax."""
     column.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
@@ -150,20 +278,101 @@ def _add_output(column: BoxColumn, config: ModelConfig) -> None:
     column.extend(14, is_arrow=True)
     column.box("Softmax", "", "softmax", LOW)
     column.extend(18, is_arrow=True)
-    column.y -= 12
-    column.parts.text("Output probabilities", column.x, column.y, 13)
-    column.y -= 10
+    column.text("Output probabilities", column.x, column.y - 12)
+    column.y -= 22
+
+
+def _connect_memory(encoder: Column, decoder: Column, top: float, bottom: float) -> None:
+    """Draw the memory from the top of the encoder to the keys and values of the decoder."""
+    between, turn = (encoder.x + decoder.x) / 2 + 6, bottom + 13
+    ends = decoder.x - WIDTH * 0.36, decoder.x - WIDTH * 0.15
+    path = [(encoder.x, top), (encoder.x, top - 16), (between, top - 16), (between, turn)]
+    for start, end in pairwise([*path, (ends[1], turn)]):
+        encoder.line(*start, *end, role="memory")
+    for x in ends:
+        encoder.line(x, turn, x, bottom, is_arrow=True, role="memory")
+
+
+def _add_many_heads(layout: PictureLayout, config: ModelConfig, left: float) -> float:
+    """Draw multi-head attention (section 3.2.2) from y = 0 up; return its upper end."""
+    d_k, d_v = config.head_widths
+    heads, width = config.num_heads, config.d_model
+    bias = ", with biases" if config.attention_bias else ""
+    layout.labels.append(_note(f"linear maps of {heads} heads{bias}", left, 0))
+    column = Column(layout, left + 145, y=-20)
+    for letter, size, aside in (("V", d_v, -98), ("K", d_k, 0), ("Q", d_k, 98)):
+        part = Column(layout, column.x + aside, y=column.y, width=84)
+        part.text(letter, part.x, part.y, 14)
+        part.y -= 8
+        part.extend(22, is_arrow=True)
+        part.box(f"{width} to {size}", "", "linear", LOW, sheets=heads)
+        part.extend(36, is_arrow=True)
+    column.y = part.y
+    core = "additive attention" if config.compatibility == "additive" else "dot-product attention"
+    middle = column.box(core, "", "attention", LOW, 280, sheets=heads)
+    column.text(f"h = {heads}", column.x + 155, middle, 11, "start")
+    for label, color in (
+        (f"concatenate {heads} heads", "norm"),
+        (f"linear W^O: {heads * d_v} to {width}", "linear"),
+    ):
+        column.extend(36, is_arrow=True)
+        column.box(label, "", color, LOW, 160)
+    return _add_title(column, "Multi-head attention", left)
+
+
+def _add_one_head(layout: PictureLayout, config: ModelConfig, left: float, bottom: float) -> float:
+    """Draw equation 1 from a height up; return its upper end."""
+    d_k, d_v = config.head_widths
+    is_additive = config.compatibility == "additive"
+    hidden = "the mask hides padding and, in the decoder, later positions"
+    hidden += f"; all but {config.window} positions" if config.window else ""
+    steps = [
+        ("energy · tanh(q + k)" if is_additive else "q · k", "feed"),
+        (f"times 1 / sqrt({d_k})" if config.scale_attention else "", "norm"),
+        ("mask", "embedding"),
+        ("softmax", "softmax"),
+        ("weighted sum of v", "feed"),
+    ]
+    column = Column(layout, left + 90, y=bottom - 30, width=170)
+    out, foot = column.x + column.width / 2 + 34, column.y + 8
+    for letter, x in (("q", column.x - 50), ("k", column.x + 50), ("v", out)):
+        column.text(letter, x, foot, 14)
+        if letter != "v":
+            column.line(x, column.y, x, column.y - 22, is_arrow=True)
+    column.y -= 22
+    for place, (label, color) in enumerate(step for step in steps if step[0]):
+        if place:
+            column.extend(20, is_arrow=True)
+        middle = column.box(label, "", color, LOW)
+    column.line(out, foot - 8, out, middle)
+    column.line(out, middle, column.x + column.width / 2, middle, is_arrow=True)
+    layout.labels.append(_note(f"d_k = {d_k}, d_v = {d_v}", out + 12, foot))
+    layout.labels.append(_note(hidden, left, foot + 22))
+    name = "Scaled dot-product attention" if config.scale_attention else "Dot-product attention"
+    return _add_title(column, "Additive attention" if is_additive else name, left)
+
+
+def _add_title(column: Column, title: str, left: float) -> float:
+    """End a part of Figure 2 by an arrow and a title above it; return its upper end."""
+    column.extend(16, is_arrow=True)
+    column.layout.labels.append(Label(title, left, column.y - 12, 14, is_bold=True, role="title"))
+    return column.y - 22
+
+
+def _note(text: str, x: float, y: float) -> Label:
+    return Label(text, x, y, 10, is_pale=True, role="note")
 
 
 def describe_heads(config: ModelConfig) -> str:
     """Return the number of heads and their sizes."""
     d_k, d_v = config.head_widths
-    sizes = f"d_k = d_v = {d_k}" if d_k == d_v else f"d_k = {d_k}, d_v = {d_v}"
-    return f"{config.num_heads} heads, {sizes}"
+    return f"{config.num_heads} heads, " + (
+        f"d_k = d_v = {d_k}" if d_k == d_v else f"d_k = {d_k}, d_v = {d_v}"
+    )
 
 
 def describe_mixer(config: ModelConfig, mixer: str, *, is_causal: bool) -> tuple[str, str]:
-    """Return the name and the size of the sub-layer that mixes positions."""
+    """Return what mixes the positions of a layer, and its details."""
     if mixer == "attention":
         window = f", window {config.window}" if config.window else ""
         masked = "Masked multi-head" if is_causal else "Multi-head"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError, UsageError
 from headway.ext.pictures.labels import xml_text
 from headway.ext.pictures.style import PAPER
-from headway.files import replace_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,18 +83,6 @@ def new_figure(width: float, height: float) -> "Figure":
     figure = Figure(figsize=size, dpi=INCH * PNG_SCALE, facecolor=PAPER)
     FigureCanvasAgg(figure)
     return figure
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a picture or a page; an older file is replaced as a whole.
-
-    Raises:
-        HeadwayError: If the file cannot be written.
-    """
-    try:
-        replace_bytes(path, content)
-    except OSError as error:
-        raise HeadwayError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def figure_bytes(figure: "Figure", form: str, title: str, description: str = "") -> bytes:

@@ -1,6 +1,6 @@
-"""The attention of one query in one head, step by step, in the numbers of the model.
+"""The attention of one head, step by step, in the numbers of the model: from queries and keys to sums of values.
 
-Shapes: S keys, K d_k, V d_v. Paper: section 3.2.1, equation 1.
+Shapes: T queries, S keys, H heads, K d_k, V d_v, D d_model. Paper: section 3.2.1, equation 1, and section 3.2.2.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.ext.pictures.labels import NAMES, display_labels
-from headway.ext.pictures.sentences import read_sentence
+from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.model import DotProduct, Visibility, attention_mask, score_scale
 
 if TYPE_CHECKING:
@@ -25,25 +25,29 @@ FIRST = 4  # components of a vector that are printed
 
 @dataclass(frozen=True)
 class Explanation:
-    """The steps by which one head computes its output for one query.
+    """The steps by which one head computes its output for each query, and how the heads become one output.
 
     Attributes:
         title: The kind of attention, the layer and the head.
-        query: The label of the query, as pictures show it.
-        keys: The labels of the keys, S.
-        q: The query, [K].
+        head: The head, from 0.
+        queries: The labels of the queries, T, as pictures show them.
+        keys: The labels of the keys, S, likewise.
+        q: The queries, [T, K].
         k: The keys, [S, K].
         v: The values, [S, V].
-        products: q · k for each key, [S].
+        products: q · k of each query and key, [T, S].
         scale: The factor of the products: 1 / sqrt(d_k), or 1 in a model that does not scale.
-        compatibilities: The scaled products, [S].
-        visible: Whether the query may attend to each key, [S].
-        weights: The softmax of the compatibilities over the visible keys, [S].
-        output: The weighted sum of the values, [V], before W^O.
+        compatibilities: The scaled products, [T, S].
+        visible: Whether a query may attend to a key, [T, S].
+        weights: The softmax of the compatibilities over the visible keys, [T, S].
+        output: The weighted sums of the values, [T, V].
+        heads: The outputs of all heads as the model computes them, [T, H, V].
+        mixed: The heads' outputs, concatenated and multiplied by W^O, [T, D].
     """
 
     title: str
-    query: str
+    head: int
+    queries: list[str]
     keys: list[str]
     q: Numbers
     k: Numbers
@@ -54,25 +58,26 @@ class Explanation:
     visible: NDArray[np.bool_]
     weights: Numbers
     output: Numbers
+    heads: Numbers
+    mixed: Numbers
 
-    def to_text(self) -> str:
-        """Return the query, a table with a line for each key, and the output."""
-        label = display_labels(self.keys)
-        wide = max(5, *map(len, label))
-        by = f"q.k / sqrt({len(self.q)})" if self.scale != 1 else "not scaled"
+    def to_text(self, query: int) -> str:
+        """Return a query, a table with a line for each key, and the output of the query."""
+        wide = max(5, *map(len, self.keys))
+        by = f"q.k / sqrt({self.q.shape[1]})" if self.scale != 1 else "not scaled"
         lines = [
             self.title,
-            f"q of {self.query}: {_vector(self.q)}",
+            f"q of {self.queries[query]}: {_vector(self.q[query])}",
             "",
             f"{'key':<{wide}}  {'k':<{_WIDE}}  {'q.k':>9}  {by:>15}  {'softmax':>8}  v",
         ]
-        for j, key in enumerate(label):
-            weight = f"{self.weights[j]:8.4f}" if self.visible[j] else "  hidden"
+        for j, key in enumerate(self.keys):
+            weight = f"{self.weights[query, j]:8.4f}" if self.visible[query, j] else "  hidden"
             lines.append(
-                f"{key:<{wide}}  {_vector(self.k[j]):<{_WIDE}}  {self.products[j]:9.3f}"
-                f"  {self.compatibilities[j]:15.3f}  {weight}  {_vector(self.v[j])}"
+                f"{key:<{wide}}  {_vector(self.k[j]):<{_WIDE}}  {self.products[query, j]:9.3f}"
+                f"  {self.compatibilities[query, j]:15.3f}  {weight}  {_vector(self.v[j])}"
             )
-        lines += ["", f"output, the sum of softmax times v: {_vector(self.output)}"]
+        lines += ["", f"output, the sum of softmax times v: {_vector(self.output[query])}"]
         return "\n".join(line.rstrip() for line in lines)
 
 
@@ -93,9 +98,8 @@ def explain(
     kind: str = "encoder",
     layer: int = 0,
     head: int = 0,
-    query: int = 0,
 ) -> Explanation:
-    """Compute one query of one head: q · k, scaling, mask, softmax and the weighted sum of v.
+    """Compute one head: q · k, scaling, mask, softmax and the weighted sums of v.
 
     The queries, keys and values are those that the attention of the model received. The steps are
     repeated here one by one, in float64.
@@ -107,37 +111,48 @@ def explain(
         kind: encoder, decoder or cross.
         layer: The layer, from 0.
         head: The head, from 0.
-        query: The number of the query's token, from 0.
 
     Raises:
         HeadwayError: If the model has no such attention, or no dot products in it.
     """
     sentence = read_sentence(translator, source, target)
-    core = find_core(translator, kind, layer)
+    attention = find_attention(translator.model, kind, layer)
+    if attention is None or not isinstance(attention.core, DotProduct):
+        raise HeadwayError(f"this model has no dot products to explain in its {NAMES[kind]}")
     received: list[tuple[Tensor, Tensor, Tensor, Visibility]] = []
-    hook = core.register_forward_hook(lambda _module, inputs, _output: received.append(inputs))
+    returned: list[Tensor] = []
+
+    def record(
+        _core: object, inputs: tuple[Tensor, Tensor, Tensor, Visibility], output: Tensor
+    ) -> None:
+        received.append(inputs)
+        returned.append(output)
+
+    hook = attention.core.register_forward_hook(record)
     try:
         batch = sentence.batch
         translator.model(batch.source, batch.target, batch.source_segments, batch.target_segments)
     finally:
         hook.remove()
     q_BHTK, k_BHSK, v_BHSV, visibility = received[0]
-    q, k, v = _numbers(q_BHTK[0, head, query]), _numbers(k_BHSK[0, head]), _numbers(v_BHSV[0, head])
+    q, k, v = (_numbers(each[0, head]) for each in (q_BHTK, k_BHSK, v_BHSV))
     allowed = attention_mask(q_BHTK, k_BHSK, visibility)
-    visible = np.ones(len(k), bool)
+    visible = np.ones((len(q), len(k)), bool)
     if allowed is not None:
-        visible = allowed.expand(1, 1, q_BHTK.size(2), len(k))[0, 0, query].cpu().numpy()
-    products = k @ q
-    scale = score_scale(core, len(q))
+        visible = allowed.expand(1, 1, *visible.shape)[0, 0].cpu().numpy()
+    products = q @ k.T
+    scale = score_scale(attention.core, q.shape[1])
     compatibilities = products * scale
-    powers = np.where(visible, np.exp(compatibilities - compatibilities[visible].max()), 0.0)
-    weights = powers / powers.sum()
+    largest = np.where(visible, compatibilities, -np.inf).max(1, keepdims=True)
+    powers = np.where(visible, np.exp(compatibilities - largest), 0.0)
+    weights = powers / powers.sum(1, keepdims=True)
     queries, keys = sentence.labels[kind]
     layers = len(getattr(translator.model, "encoder" if kind == "encoder" else "decoder").layers)
     return Explanation(
         title=f"{NAMES[kind]}, layer {layer + 1} of {layers}, head {head + 1}",
-        query=display_labels(queries)[query],
-        keys=keys,
+        head=head,
+        queries=display_labels(queries),
+        keys=display_labels(keys),
         q=q,
         k=k,
         v=v,
@@ -147,22 +162,9 @@ def explain(
         visible=visible,
         weights=weights,
         output=weights @ v,
+        heads=_numbers(returned[0][0].transpose(0, 1)),
+        mixed=_numbers(attention.join(returned[0])[0]),
     )
-
-
-def find_core(translator: "Translator", kind: str, layer: int) -> DotProduct:
-    """Return the module that multiplies queries and keys in one layer.
-
-    Raises:
-        HeadwayError: If the layer uses no dot products.
-    """
-    stack = translator.model.encoder if kind == "encoder" else translator.model.decoder
-    module = stack.layers[layer]
-    attention = module.cross if kind == "cross" else getattr(module.mixer, "attention", None)
-    core = getattr(attention, "core", None)
-    if not isinstance(core, DotProduct):
-        raise HeadwayError(f"this model has no dot products to explain in its {NAMES[kind]}")
-    return core
 
 
 def _numbers(values: Tensor) -> Numbers:

@@ -15,7 +15,7 @@ import torch
 
 from headway.evaluation import bleu
 from headway.ext.pictures.roles import Head
-from headway.model import MultiHeadAttention
+from headway.ext.pictures.sentences import find_attention
 from headway.translation import Translator
 
 if TYPE_CHECKING:
@@ -29,12 +29,8 @@ def remove_heads(translator: Translator, places: Collection[Place]) -> Translato
     model = copy.deepcopy(translator.model)
     with torch.no_grad():
         for kind, layer, head in places:
-            stack = model.encoder if kind == "encoder" else model.decoder
-            module = stack.layers[layer]
-            attention = (
-                module.cross if kind == "cross" else getattr(module.mixer, "attention", None)
-            )
-            assert isinstance(attention, MultiHeadAttention), f"{kind} has no heads"
+            attention = find_attention(model, kind, layer)
+            assert attention is not None, f"{kind} has no heads"
             width = attention.output.in_features // attention.num_heads
             attention.output.weight[:, head * width : (head + 1) * width] = 0
     return Translator(
@@ -106,11 +102,11 @@ class HeadAblation:
         self, heads: Sequence[Head], draws: int = 5, seed: int = 1
     ) -> BleuLoss | None:
         """Compare the aligning heads with random other heads; None in a model without cross-attention."""
-        able = [head for head in heads if head.aligns is not None]
+        able = [head for head in heads if "aligns" in head.shares]
         if not able:
             return None
         aligning = [head.place for head in able if head.role == "aligns"]
-        aligning = aligning or [max(able, key=lambda head: head.aligns or 0.0).place]
+        aligning = aligning or [max(able, key=lambda head: head.shares["aligns"]).place]
         rest = sorted({head.place for head in heads}.difference(aligning))
         random = Random(seed)
         count = min(len(aligning), len(rest))

@@ -4,6 +4,7 @@ Layers and heads count from 1 in the table.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from headway.ext.pictures.labels import NAMES
 from headway.ext.pictures.layout import CAPTION_SIZE, Box, Label, PictureLayout, caption
@@ -31,44 +32,39 @@ NOTE = (
 
 def draw_head_table(heads: Sequence[Head], title: str) -> Picture:
     """Draw the role of every head, its share of queries, and the BLEU lost without the head."""
-    boxes: list[Box] = []
-    labels: list[Label] = []
+    layout = PictureLayout(0, 0)
     left, y = 58.0, 8.0
     for kind, name in NAMES.items():
         of_kind = [head for head in heads if head.kind == kind]
         if not of_kind:
             continue
-        labels.append(Label(name, 0, y, role="kind"))
+        layout.labels.append(Label(name, 0, y, role="kind"))
         y += 16
         for head in of_kind:
-            x, top = left + head.head * (WIDTH + GAP), y + head.layer * (HEIGHT + GAP)
-            boxes.append(_box(head, x, top))
-            labels += _box_labels(head, x, top)
+            top = y + head.layer * (HEIGHT + GAP)
+            _add_head(layout, head, left + head.head * (WIDTH + GAP), top)
             if head.head == 0:
                 text = f"layer {head.layer + 1}"
-                labels.append(caption(text, left - 8, top + HEIGHT / 2, "end", "label"))
+                layout.labels.append(caption(text, left - 8, top + HEIGHT / 2, "end", "label"))
         y += (max(head.layer for head in of_kind) + 1) * (HEIGHT + GAP) + 18
-    labels.append(caption(NOTE, 0, y, role="note"))
-    width = max(text_width(NOTE, CAPTION_SIZE), *(box.x + box.width for box in boxes))
-    return Picture(title, NOTE, PictureLayout(width, y + 8, labels, boxes))
+    layout.labels.append(caption(NOTE, 0, y, role="note"))
+    ends = [box.x + box.width for box in layout.boxes]
+    width = max(text_width(NOTE, CAPTION_SIZE), *ends)
+    return Picture(title, NOTE, replace(layout, width=width, height=y + 8))
 
 
-def _box(head: Head, x: float, y: float) -> Box:
-    return Box(x, y, WIDTH, HEIGHT, FILLS[head.role], outline="#cccccc", radius=3, role="head")
-
-
-def _box_labels(head: Head, x: float, y: float) -> list[Label]:
+def _add_head(layout: PictureLayout, head: Head, x: float, y: float) -> None:
+    """Add the box of a head."""
+    box = Box(x, y, WIDTH, HEIGHT, FILLS[head.role], outline="#cccccc", radius=3, role="head")
+    layout.boxes.append(box)
     text = ROLE_LABELS.get(head.role, head.role)
     if head.role:
         text += f" {head.shares[head.role]:.0%}"
-    has_bleu = head.bleu_lost is not None
-    height = 0.32 if has_bleu else 0.5
-    labels = [Label(text, x + WIDTH / 2, y + HEIGHT * height, 12, "middle", role="role")]
-    if head.bleu_lost is not None:
+    x, lost = x + WIDTH / 2, head.bleu_lost
+    place = y + HEIGHT * (0.5 if lost is None else 0.32)
+    layout.labels.append(Label(text, x, place, 12, "middle", role="role"))
+    if lost is not None:
         # A true minus sign, and none before a zero.
-        lost = f"{-head.bleu_lost:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0")
-        lost = lost.replace("-", "\u2212") + " BLEU"
-        is_bold = head.bleu_lost >= 1
-        at = x + WIDTH / 2, y + HEIGHT * 0.72
-        labels.append(Label(lost, *at, 10.5, "middle", is_bold=is_bold, role="bleu"))
-    return labels
+        change = f"{-lost:+.1f}".replace("-0.0", "0.0").replace("+0.0", "0.0")
+        text, y = change.replace("-", "\u2212") + " BLEU", y + HEIGHT * 0.72
+        layout.labels.append(Label(text, x, y, 10.5, "middle", is_bold=lost >= 1, role="bleu"))

@@ -9,11 +9,11 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from headway.ext.pictures.drawing import write
 from headway.ext.pictures.maps import AttentionMaps
-from headway.ext.pictures.page_layouts import view_json
 from headway.ext.pictures.report_page import render_report
 from headway.ext.pictures.style import style_json
+from headway.ext.pictures.views import view_json
+from headway.files import replace_text
 
 # Each script adds to the object `headway`; later scripts use earlier ones.
 _SCRIPTS = (
@@ -50,7 +50,7 @@ def write_html(path: str | Path, maps: AttentionMaps) -> None:
     Raises:
         HeadwayError: If the file cannot be written.
     """
-    write(Path(path), html(maps).encode())
+    replace_text(Path(path), html(maps))
 
 
 def view_script() -> str:

@@ -1,90 +1,160 @@
-"""The numbers of `headway.ext.pictures.explain` as a picture: a lane for each key, from k to its share of v.
+"""The numbers of `headway.ext.pictures.explain` as a picture: each query has its lane to its sum, and the heads are joined.
 
-Paper: section 3.2.1, equation 1, and Figure 2 (left).
+Paper: section 3.2.1, equation 1, section 3.2.2, and Figure 2.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from headway.errors import HeadwayError
 from headway.ext.pictures.explain import Explanation, Numbers
-from headway.ext.pictures.labels import short_labels
-from headway.ext.pictures.layout import Box, Label, Line, PictureLayout, caption
+from headway.ext.pictures.layout import Box, Label, Line, MapPlace, PictureLayout, caption
 from headway.ext.pictures.picture import Picture
-from headway.ext.pictures.style import COLORS, PALE
-from headway.ext.pictures.text_width import widest
+from headway.ext.pictures.style import COLORS, LETTER_SIZE, PALE
+from headway.ext.pictures.text_width import cut, widest
 
-LANE = 26.0  # from key to key
-STRIP = (160.0, 14.0)  # the width and height of a vector
-NUMBER = 76.0  # the width of a column of numbers
-GAP = 18.0  # between columns
-POSITIVE, NEGATIVE = COLORS[0], COLORS[3]
+COLUMN, GAP = 74.0, 18.0  # the width of a key's column, and the space between parts
+NARROW, WIDE, HIGH = (
+    68.0,
+    150.0,
+    12.0,
+)  # the width of most vectors, of those of a query, and the height
+ROW = 19.0  # the height of a row of a lane
+TOP, LANE = 92.0, 4 * ROW + 16  # the heights of the keys and of a lane
+MOST_CELLS = 2000  # of queries and keys: more would be no picture
+LEGEND = "blue: positive; red: negative; the stronger, the larger"
 
 
-def lanes(found: Explanation) -> Picture:
-    """Draw the query on top, a lane for each key, and the output below.
+def lanes(found: Explanation, queries: Sequence[int] | None = None) -> Picture:
+    """Draw the keys and values on top, and below them a lane for each query, from its products to its sum.
 
-    A vector is a strip of boxes, one for each component: blue is positive, red is negative, and the opacity is
-    the size, compared with the largest component of all queries, keys or values shown. The box behind a softmax
-    weight has the weight as its opacity. A hidden key has neither weight nor value.
+    A vector is a strip with a cell for each component: blue is positive, red is negative, and the opacity is the size,
+    compared with the largest component of its kind. The box behind a softmax weight has the weight as its opacity. A
+    hidden key has no weight. On the right the outputs of all heads are concatenated and multiplied by W^O.
+
+    Args:
+        found: The numbers.
+        queries: The queries that get a lane; None: all.
+
+    Raises:
+        HeadwayError: If the picture would have too many numbers.
     """
-    keys = short_labels(found.keys)
-    k_left = max(widest(keys), widest([f"q of {found.query}"])) + GAP
-    product = k_left + STRIP[0] + GAP
-    scaled, weight = product + NUMBER, product + 2 * NUMBER
-    v_left = weight + NUMBER + GAP
-    top, first = 10.0, 68.0
-    bottom = first + LANE * len(keys) + 26
-    by = f"q·k / √{len(found.q)}" if found.scale != 1 else "not scaled"
-    labels = [Label(f"q of {found.query}", k_left - GAP / 2, top, anchor="end", role="q")]
-    captions = {
-        "k": k_left + STRIP[0] / 2, "q·k": product + NUMBER / 2, by: scaled + NUMBER / 2,
-        "softmax": weight + NUMBER / 2, "v": v_left + STRIP[0] / 2,
-    }  # fmt: skip
-    labels += [caption(text, x, first - 22, "middle") for text, x in captions.items()]
-    size = {"k": max(abs(found.q).max(), abs(found.k).max()), "v": abs(found.v).max()}
-    boxes = _strip(found.q, k_left, top, size["k"], "q")
-    for j, key in enumerate(keys):
-        y, is_hidden = first + LANE * j, not found.visible[j]
-        labels.append(Label(key, k_left - GAP / 2, y, anchor="end", is_pale=is_hidden, role="key"))
-        boxes += _strip(found.k[j], k_left, y, size["k"], "k")
-        weights = "hidden" if is_hidden else f"{found.weights[j]:.3f}"
-        numbers = (f"{found.products[j]:.2f}", f"{found.compatibilities[j]:.2f}", weights)
-        labels += [
-            Label(text, x + NUMBER / 2, y, 12, "middle", is_pale=is_hidden, role="number")
-            for text, x in zip(numbers, (product, scaled, weight), strict=True)
-        ]
-        if not is_hidden:
-            opacity = float(found.weights[j])
-            boxes.append(
-                Box(weight + 8, y - 10, NUMBER - 16, 20, COLORS[1], opacity, role="weight")
-            )
-            boxes += _strip(found.v[j], v_left, y, size["v"], "v")
-    text = "output: sum of softmax · v"
-    labels.append(Label(text, v_left - GAP / 2, bottom, anchor="end", role="output"))
-    boxes += _strip(found.output, v_left, bottom, size["v"], "output")
-    middles = k_left + STRIP[0] / 2, v_left + STRIP[0] / 2
-    legend = "blue: positive; red: negative; the stronger, the larger"
-    labels.append(caption(legend, k_left, bottom + 24, role="legend"))
-    lines = [
-        Line(middles[0], top + 9, middles[0], first - 30, is_arrow=True, color=PALE, role="q"),
-        Line(
-            middles[1], bottom - 28, middles[1], bottom - 9, is_arrow=True, color=PALE, role="sum"
-        ),
-    ]
+    chosen = range(len(found.q)) if queries is None else queries
+    if len(chosen) * len(found.keys) > MOST_CELLS:
+        raise HeadwayError(
+            f"{len(chosen)} queries of {len(found.keys)} keys have too many numbers for a picture:"
+            " choose one query with --word"
+        )
+    drawing = LaneDrawing(found)
+    for place, query in enumerate(chosen):
+        drawing.add_lane(query, TOP + place * LANE)
+    bottom = TOP + len(chosen) * LANE
+    drawing.layout.labels.append(caption(LEGEND, drawing.first, bottom + 4, role="legend"))
     return Picture(
-        f"{found.title}, from {found.query}",
-        "From left to right: each key, its product with the query, the scaled product, the softmax weight and"
-        " the value. Below: the sum of the values, each multiplied by its weight.",
-        PictureLayout(v_left + STRIP[0], bottom + 34, labels, boxes),
-        lines=lines,
+        found.title + "".join(f", from {found.queries[query]}" for query in queries or ()),
+        "On top each key and its value. Below, for each query: its product with each key, the scaled product, the softmax"
+        " weight, the value multiplied by its weight, and their sum. On the right the outputs of all heads, concatenated"
+        " and multiplied by W^O.",
+        replace(drawing.layout, width=drawing.mixed + WIDE, height=bottom + 14),
+        cells=drawing.cells,
     )
 
 
-def _strip(vector: Numbers, left: float, middle: float, largest: float, role: str) -> list[Box]:
-    """Place a box for each component of a vector, and a frame around them."""
-    width, top = STRIP[0] / len(vector), middle - STRIP[1] / 2
-    boxes = [
-        Box(
-            left + i * width, top, width, STRIP[1], POSITIVE if value > 0 else NEGATIVE,
-            float(abs(value) / (largest or 1.0)), role=role,
+class LaneDrawing:
+    """The parts of the picture.
+
+    Args:
+        found: The numbers; their keys and values are drawn at once.
+
+    Attributes:
+        layout: The parts so far; its size is set at the end.
+        cells: The components of each vector.
+        first: Where the column of the first key begins; then follow
+        sum: the sums,
+        heads: the outputs of the heads, and
+        mixed: what W^O makes of them.
+    """
+
+    def __init__(self, found: Explanation) -> None:
+        self.found, self.layout = found, PictureLayout(0, 0)
+        self.cells: list[Numbers] = []
+        scaled = f"/ √{found.q.shape[1]}" if found.scale != 1 else "not scaled"
+        self.rows = ("q · k", scaled, "softmax", "softmax · v")
+        labels = [cut(f"q of {query}") for query in found.queries]
+        self.first = max(WIDE, widest(labels)) + widest(self.rows, 11) + 2 * GAP
+        self.sum = self.first + COLUMN * len(found.keys) + 2 * GAP
+        self.heads = self.sum + COLUMN + 2 * GAP
+        self.mixed = self.heads + COLUMN * found.heads.shape[1] + 2 * GAP
+        joined = f"concatenated: heads 1 to {found.heads.shape[1]}"
+        self.layout.labels.extend([
+            *(caption(name, self.first - 8, y, "end") for name, y in (("k", 34), ("v", 54))),
+            caption("sum", self.sum, 74), caption(joined, self.heads, 74), caption("times W^O", self.mixed, 74),
+        ])  # fmt: skip
+        for j, key in enumerate(found.keys):
+            x = self.first + j * COLUMN
+            label = Label(cut(key, NARROW), x + NARROW / 2, 12, LETTER_SIZE, "middle", role="key")
+            self.layout.labels.append(label)
+            self._add_vector(found.k[j], x, 34, "k", abs(found.k).max())
+            self._add_vector(found.v[j], x, 54, "v", abs(found.v).max())
+
+    def add_lane(self, query: int, top: float) -> None:
+        """Add the lane of a query below ``top``."""
+        found, layout = self.found, self.layout
+        rows = [top + ROW * (row + 0.5) for row in range(4)]
+        layout.labels.append(Label(cut(f"q of {found.queries[query]}"), 0, rows[0], role="q"))
+        self._add_vector(found.q[query], 0, rows[1], "q", abs(found.q).max(), WIDE)
+        layout.labels.extend(
+            [
+                caption(name, self.first - 8, y, "end")
+                for name, y in zip(self.rows, rows, strict=True)
+            ]
         )
-        for i, value in enumerate(vector)
-    ]  # fmt: skip
-    return [*boxes, Box(left, top, *STRIP, outline=PALE, role="frame")]
+        for j in range(len(found.keys)):
+            self._add_key(query, j, rows)
+        y, largest = rows[3], abs(found.v).max()
+        ends = self.sum - 2 * GAP, self.sum + COLUMN, self.mixed - 2 * GAP
+        for start, end in zip(ends, (self.sum, self.heads, self.mixed), strict=True):
+            layout.lines.append(Line(start, y, end - 4, y, is_arrow=True, color=PALE))
+        layout.labels.append(Label("+", ends[0] + 10, y - 9, 15, "middle", role="sum"))
+        self._add_vector(found.output[query], self.sum, y, "output", largest)
+        for head, output in enumerate(found.heads[query]):
+            x = self.heads + head * COLUMN
+            self._add_vector(output, x, y, "head", abs(found.heads).max())
+            if head == found.head:
+                area = x - 2, y - HIGH / 2 - 2, NARROW + 4, HIGH + 4
+                layout.boxes.append(Box(*area, outline=COLORS[1], role="this head"))
+        self._add_vector(found.mixed[query], self.mixed, y, "mixed", abs(found.mixed).max(), WIDE)
+
+    def _add_key(self, query: int, key: int, rows: Sequence[float]) -> None:
+        """Add the numbers of a query and a key, and the key's part of the sum."""
+        found, x = self.found, self.first + key * COLUMN
+        weight, is_hidden = found.weights[query, key], not found.visible[query, key]
+        numbers = (
+            f"{found.products[query, key]:.2f}", f"{found.compatibilities[query, key]:.2f}",
+            "hidden" if is_hidden else f"{weight:.3f}",
+        )  # fmt: skip
+        self.layout.labels.extend(
+            [
+                Label(text, x + NARROW / 2, y, 12, "middle", is_pale=is_hidden, role="number")
+                for text, y in zip(numbers, rows, strict=False)
+            ]
+        )
+        if not is_hidden:
+            area = x, rows[2] - ROW / 2 + 1, NARROW, ROW - 2
+            self.layout.boxes.append(Box(*area, COLORS[1], float(weight), role="weight"))
+            self._add_vector(weight * found.v[key], x, rows[3], "part", abs(found.v).max())
+
+    def _add_vector(
+        self,
+        vector: Numbers,
+        left: float,
+        middle: float,
+        role: str,
+        largest: float,
+        width: float = NARROW,
+    ) -> None:
+        """Add a cell for each component of a vector, and a frame around them."""
+        area = left, middle - HIGH / 2, width, HIGH
+        self.layout.maps.append(MapPlace(area, is_vector=True))
+        self.layout.boxes.append(Box(*area, outline=PALE, role=role))
+        self.cells.append(vector[None] / (largest or 1.0))

@@ -75,7 +75,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a diagram or a legend, or an arrow to its second end."""
+    """A line, or an arrow to its second end."""
 
     x1: float
     y1: float
@@ -85,6 +85,7 @@ class Line:
     color: str = INK
     width: float = 1.0
     dash: tuple[float, ...] = ()
+    opacity: float = 1.0
     role: str = "line"
 
 
@@ -136,11 +137,13 @@ class MapPlace:
         area: The area of the whole map.
         layer: The layer that is drawn here; None: the layer that the reader chose.
         head: The head that is drawn here; None: the mean of the heads that the reader chose.
+        is_vector: Whether this is a vector, whose components have a sign, and no map of weights.
     """
 
     area: Area
     layer: int | None = None
     head: int | None = None
+    is_vector: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ class PictureLayout:
         links: The rule that says which links are drawn; None in a picture without links.
         fan: The offset of each head's links, which keeps the links of the heads apart.
         maps: The maps of cells.
+        lines: Lines and arrows.
     """
 
     width: float
@@ -168,6 +172,7 @@ class PictureLayout:
     links: LinkRule | None = None
     fan: list[Point] = field(default_factory=list)
     maps: list[MapPlace] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
 
     def link_ends(self, query: int, key: int, head: int | None) -> tuple[Point, Point]:
         """Return both ends of the line that shows one weight; None: of the mean over heads."""

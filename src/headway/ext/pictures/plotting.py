@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.ext.pictures.curves import SERIES, Curves, Points, label_runs, thin
-from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes, write
+from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes
 from headway.ext.pictures.style import head_color, head_dash
+from headway.files import replace_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ def plot(runs: Sequence[str | Path], path: str | Path) -> None:
         HeadwayError: If the file name has another suffix, a directory holds no run, or matplotlib is missing.
     """
     path = check_output(path)
-    write(path, draw_curves(runs, path.suffix[1:]))
+    replace_bytes(path, draw_curves(runs, path.suffix[1:]))
 
 
 def draw_curves(paths: Sequence[str | Path], form: str = "svg") -> bytes:

@@ -14,7 +14,7 @@ from torch import Tensor
 from headway.errors import HeadwayError
 from headway.ext.pictures.labels import START, readable
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.model import Transformer, watch
+from headway.model import MultiHeadAttention, Transformer, watch
 from headway.text import Batch
 
 if TYPE_CHECKING:
@@ -28,6 +28,14 @@ _NAMES = {
 }
 LONGEST_SOURCE = 256  # tokens
 LONGEST_TARGET = 512  # tokens
+
+
+def find_attention(model: Transformer, kind: str, layer: int) -> MultiHeadAttention | None:
+    """Return the heads of one kind of attention in a layer, from 0; None: it mixes positions in another way."""
+    stack = model.encoder if kind == "encoder" else model.decoder
+    module = stack.layers[layer]
+    found = module.cross if kind == "cross" else getattr(module.mixer, "attention", None)
+    return found if isinstance(found, MultiHeadAttention) else None
 
 
 @torch.inference_mode()

@@ -7,6 +7,7 @@ PAPER = "#ffffff"
 COLORS = (
     "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f",
 )  # fmt: skip
+POSITIVE, NEGATIVE = COLORS[0], COLORS[3]  # components of vectors
 # Dashes distinguish heads for readers who see no color: lengths in pixels, drawn and left out in turn.
 DASHES: tuple[tuple[float, ...], ...] = (
     (), (7, 2), (3, 2), (9, 2, 2, 2), (1.5, 1.5), (6, 2, 1.5, 2, 1.5, 2), (12, 3), (4, 1, 1, 1),

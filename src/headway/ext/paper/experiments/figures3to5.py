@@ -30,7 +30,7 @@ from headway.ext.paper.running.scoring import Pairs
 from headway.ext.paper.running.work import ONLY_SETTINGS, Study
 from headway.ext.paper.trends import LearnedScores, trend_claim
 from headway.ext.paper.verdicts import interval_text
-from headway.ext.pictures import AttentionMaps, head_view, sentence_maps
+from headway.ext.pictures import AttentionMaps, draw_view, sentence_maps
 from headway.translation import Translator
 
 TITLE = "What attention heads look at"
@@ -159,13 +159,13 @@ def draw(
     """Draw a head on the sentence where it is furthest above chance."""
     best = int(np.argmax(chosen.lifts))
     link = topic.find_link(sentences[best].source) if topic.find_link else None
-    picture = head_view(
+    picture = draw_view(
         seen[best].maps,
+        "paper",
         "encoder",
         layer=chosen.layer,
         heads=[chosen.head],
         query=link.query if link else None,
-        orientation="paper",
     )
     caption = (
         f"{topic.figure}, {topic.name}: {chosen.name} of seed {seed}, in that of {len(seen)} sentences where it is furthest"

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
         draw_head_table(heads, title).save(args.out)
     if args.json:
         values: dict[str, object] = {"pairs": len(sources), "bleu": whole}
-        values["heads"] = [asdict(head) | {"role": head.role} for head in heads]
+        values["heads"] = [head.to_json() for head in heads]
         if loss is not None:
             values["aligning"] = asdict(loss)
         print(json.dumps(values, indent=2))

@@ -10,7 +10,6 @@ from headway.cli import DIRECTION, add_options
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
-    from headway.ext.pictures.explain import Explanation
     from headway.ext.pictures.maps import AttentionMap, AttentionMaps
     from headway.ext.pictures.picture import Picture
     from headway.translation import Translator
@@ -97,7 +96,6 @@ def run(args: argparse.Namespace) -> None:
         check_output(args.out)
 
     from headway.cli import choose_direction
-    from headway.ext.pictures.lanes import lanes
     from headway.ext.pictures.sentences import sentence_maps
     from headway.translation import Translator
 
@@ -107,10 +105,8 @@ def run(args: argparse.Namespace) -> None:
         raise HeadwayError(f"{args.model}: this model has no attention to draw")
     args.kind = args.kind or ("cross" if "cross" in maps.maps else next(iter(maps.maps)))
     if args.explain:
-        found = explanation(translator, maps, args)
-        print(found.to_text())
+        explain_token(translator, maps, args)
         if args.out and Path(args.out).suffix in DRAWN:
-            lanes(found).save(args.out)
             return
     if args.out:
         write(maps, args)
@@ -151,32 +147,26 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
 
 def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
-    from headway.ext.pictures.alignment import alignment_strip
-    from headway.ext.pictures.head_views import head_view
-    from headway.ext.pictures.heat import grid, heat_map
     from headway.ext.pictures.labels import find_token
+    from headway.ext.pictures.views import draw_view
 
-    kind = "cross" if args.view in ("alignment", "growth") else args.kind
+    name = {"head": "heads", "word": "heads", "growth": "alignment"}.get(args.view, args.view)
+    if args.orientation == "paper":
+        name = "paper"
+    kind = "cross" if name == "alignment" else args.kind
     found = maps.pick(kind)
     layer, heads = choose(found, args)
-    if args.view == "grid":
-        return grid(maps, kind)
-    if args.view == "heat":
-        return heat_map(maps, kind, layer=layer, heads=heads)
-    if args.view in ("alignment", "growth"):
-        return alignment_strip(maps, layer=layer)
     query = find_token(found.queries, args.word) if args.word else None
-    return head_view(
-        maps, kind, layer=layer, heads=heads, query=query, orientation=args.orientation
-    )
+    return draw_view(maps, name, kind, layer=layer, heads=heads, query=query)
 
 
-def explanation(
+def explain_token(
     translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace
-) -> "Explanation":
-    """Return the numbers of one head and one token; by default of the first head and token."""
+) -> None:
+    """Print the numbers of one head and one token, by default of the first ones, and draw those of this token or of all."""
     from headway.ext.pictures.explain import explain
     from headway.ext.pictures.labels import find_token
+    from headway.ext.pictures.lanes import lanes
     from headway.ext.pictures.links import Selection
 
     found = maps.pick(args.kind)
@@ -184,15 +174,18 @@ def explanation(
     if heads and len(heads) > 1:
         raise UsageError(f"--heads {args.heads}: --explain shows one head")
     choice = Selection.of(found, layer, heads)
-    return explain(
+    steps = explain(
         translator,
         maps.source,
         maps.target,
         kind=args.kind,
         layer=choice.layer,
         head=choice.heads[0],
-        query=find_token(found.queries, args.word) if args.word else 0,
     )
+    query = find_token(found.queries, args.word) if args.word else None
+    print(steps.to_text(query or 0))
+    if args.out and Path(args.out).suffix in DRAWN:
+        lanes(steps, None if query is None else [query]).save(args.out)
 
 
 def choose(
