@@ -140,6 +140,20 @@ def test_text_that_can_be_read_only_once_is_refused(tmp_path):
         given(tmp_path, mono_source=[str(tmp_path)]).check()
 
 
+def test_the_same_options_are_equal_however_they_are_written(tmp_path):
+    one = given(tmp_path, without=["sweep", "student"], settings={"model.d_model": "8"})
+    other = given(tmp_path, without=["student", "sweep"], settings={"model.d-model": "8"})
+    assert one.check() == replace(other, languages=["en", "de"]).check()
+
+
+def test_copies_of_the_text_do_not_count(prepared, tmp_path):
+    (usual, _), (copied, _) = (
+        prepared(given(tmp_path, settings=SETTINGS | {"text.copies": count})) for count in "13"
+    )
+    assert copied.kept == usual.kept
+    assert copied.target_tokens == pytest.approx(usual.target_tokens, rel=0.1)
+
+
 def test_the_number_of_cleaned_pairs_chooses_the_settings(prepared, tmp_path, monkeypatch):
     """Also those that are too long: the settings must be known before the tokens are counted."""
     small, large = (

@@ -91,6 +91,8 @@ class Options:
             teacher=_absolute(teacher)[0] if teacher else None,
             mono_source=_absolute(self.mono_source),
             mono_target=_absolute(self.mono_target),
+            without=sorted({*self.without}),
+            settings={name.replace("_", "-"): value for name, value in self.settings.items()},
         )
 
     @property

@@ -167,8 +167,8 @@ def prepare_text(options: Options, folder: Path, processes: int) -> TextFacts:
     return TextFacts(
         cleaned=cleaned,
         kept=kept,
-        source_tokens=data.train.source_tokens,
-        target_tokens=data.train.target_tokens,
+        source_tokens=data.train.source_tokens // rules.copies,
+        target_tokens=data.train.target_tokens // rules.copies,
         validation=len(data.valid),
         mono_lines=lines,
         mono_tokens=tokens,

@@ -92,5 +92,4 @@ def given_options(args: argparse.Namespace) -> "Options | None":
             )
     planned = {name: getattr(args, name) for name in PLANNED}
     texts = {name: fetch_text(args, name) for name in ("train", "valid", "test")}
-    settings = {name.replace("_", "-"): value for name, value in args.overrides.items()}
-    return Options(**planned | texts, settings=settings).check()
+    return Options(**planned | texts, settings=args.overrides).check()
