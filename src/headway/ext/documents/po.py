@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
@@ -124,7 +123,8 @@ def _set_field(header: str, name: str, value: str) -> str:
     return header if count else header + "\n" * (not header.endswith("\n")) + field
 
 
-class _Source(NamedTuple):
+@dataclass
+class _Source:
     """A text from which a form of a message is made.
 
     Attributes:
@@ -139,7 +139,7 @@ class _Source(NamedTuple):
     is_own: bool
     numbered: NumberedText | None = None
 
-    @property
+    @cached_property
     def message(self) -> FormattedMessage:
         """The text with what a program replaces in it."""
         return FormattedMessage(self.text, self.flags)
@@ -167,7 +167,7 @@ def _list_unnamed(message: str, flags: Sequence[str]) -> list[str]:
     return [each.source for each in FormattedMessage(message, flags).directives if each.takes_next]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _CatalogEntry:
     """An entry that is translated.
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
@@ -61,12 +62,12 @@ class PoEntry:
         """What distinguishes the entry from others of the same text."""
         return next((m.text for m in self.messages if m.keyword == "msgctxt"), "")
 
-    @property
+    @cached_property
     def ids(self) -> list[Message]:
         """The text, and then its plural if it has one."""
         return [m for m in self.messages if m.keyword.startswith("msgid")]
 
-    @property
+    @cached_property
     def strings(self) -> list[Message]:
         """The translations: one for each plural form."""
         return [m for m in self.messages if m.keyword.startswith("msgstr")]
@@ -76,7 +77,7 @@ class PoEntry:
         """Whether every plural form has a translation."""
         return all(string.text for string in self.strings)
 
-    @property
+    @cached_property
     def flags(self) -> list[str]:
         """Its flags, such as fuzzy and c-format."""
         return [flag for comment in self.comments for flag in comment.flags]

@@ -192,18 +192,19 @@ def _read_dialogue(text: str) -> Iterator[_Time]:
 
 def _read_cue(text: str, time: _Time, grammar: CueGrammar) -> Iterator[_Cue]:
     """Yield the passages of a cue that have letters or digits."""
-    lines = len(grammar.list_lines(text[time.start : time.end]))
     for start, end in _split_speakers(text, time.start, time.end, grammar):
         dash = _DASH.match(text, start, end)  # of a speaker: it stays
         for at, last, aside in _split_asides(text, dash.end() if dash else start, end):
             if closing := _CLOSING.match(text, at, last):
                 last = closing.start(1)
-            others = lines - len(grammar.list_lines(text[at:last]))
+            most = 0
+            if not aside:
+                whole = f"{text[time.start : at]}x{text[last : time.end]}"
+                most = _MOST_LINES + 1 - len(grammar.list_lines(whole))
             block = make_cue(text[at:last], grammar)
             block.is_name = aside == "name"
             if is_translatable(block.text):
                 can_continue = at == time.start and not aside
-                most = 0 if aside else _MOST_LINES - others
                 yield _Cue(time, at, block, bool(aside), can_continue, most)
 
 

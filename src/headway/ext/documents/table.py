@@ -17,7 +17,7 @@ _SAMPLE = 65_536  # characters in which the first row ends
 _SHOWN = 12  # names of columns in a message
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Cell(TextEntry):
     """A cell.
 
