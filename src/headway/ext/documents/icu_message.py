@@ -6,13 +6,15 @@ translation has are made from numbers of their own. Source of the syntax: https:
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.plural_forms import NumberedText, find_categories
 
 MOST_SENTENCES = 24  # of a message
+_MOST_PIECES = 10_000  # of a message with so many sentences
 MOST_CHOICES = 100  # also of one that was written: text around a choice is in each of its cases
 _HEAD = re.compile(r"\{\s*(\w+)\s*,\s*(plural|select|selectordinal)\s*,\s*(offset\s*:)?")
 _SIMPLE = re.compile(r"\{[^{}'\n]*\}")
@@ -121,9 +123,11 @@ class IcuMessage:
             return None
         reader = _Reader(text)
         parts = reader.read("")
-        if parts is None or reader.at < len(text) or not 1 <= _count(parts) <= MOST_SENTENCES:
+        if not parts or reader.at < len(text) or not reader.choices:
             return None
-        return cls(_spread(parts, "", find_categories(language)), "''" in text)
+        pieces = [*islice(_spread(parts, "", find_categories(language)), _MOST_PIECES)]
+        count = sum(isinstance(each, _Sentence) and not each.selector for each in pieces)
+        return cls(pieces, "''" in text) if count <= MOST_SENTENCES else None
 
     @property
     def sentences(self) -> list[str]:
@@ -210,17 +214,8 @@ class _Reader:
         return choice._replace(cases=cases)
 
 
-def _count(parts: Parts) -> int:
-    """Return how many sentences a message has; 0: it has no choice."""
-    total = 1
-    choices = [part for part in parts if isinstance(part, MessageChoice)]
-    for choice in choices:
-        total *= sum(max(1, _count(case)) for _, case in choice.cases)
-    return total if choices else 0
-
-
-def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> list[str | _Sentence]:
-    """Move the text around choices into their cases, so that each case is one sentence or one choice.
+def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> Iterator[str | _Sentence]:
+    """Yield a message whose text around choices is moved into their cases, so that each case is one sentence or one choice.
 
     Args:
         parts: Of a message.
@@ -230,20 +225,17 @@ def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> list[st
     for at, part in enumerate(parts):
         if isinstance(part, str):
             continue
-        pieces: list[str | _Sentence] = [f"{{{part.argument}, {part.kind},"]
-        missing = (
-            {*categories} - {name for name, _ in part.cases} if part.kind == "plural" else set()
-        )
+        yield f"{{{part.argument}, {part.kind},"
+        known = {name for name, _ in part.cases} if part.kind == "plural" else {*categories}
         for name, case in part.cases:
             inner = _spread((*parts[:at], *case, *parts[at + 1 :]), part.number, categories)
-            if (
-                name == "other"
-                and isinstance(whole := inner[0], _Sentence)
-                and part.number in whole.text
-            ):
-                for other in (each for each in categories if each in missing):
-                    numbered = NumberedText(whole.text, part.number, categories[other])
-                    pieces.append(whole._replace(selector=other, numbered=numbered))
-            pieces += [f" {name} {{", *inner, "}"]
-        return [*pieces, "}"]
-    return [_Sentence("".join(map(str, parts)), number)]
+            first = next(inner)
+            if name == "other" and isinstance(first, _Sentence) and part.number in first.text:
+                for other, own in categories.items():
+                    numbered = NumberedText(first.text, part.number, own)
+                    if other not in known:
+                        yield first._replace(selector=other, numbered=numbered)
+            yield from (f" {name} {{", first, *inner, "}")
+        yield "}"
+        return
+    yield _Sentence("".join(map(str, parts)), number)
