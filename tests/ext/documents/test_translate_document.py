@@ -14,7 +14,9 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
+from headway.ext.documents.quality_table import name_places
 from headway.ext.quality.quality_model import FEATURES, QualityModel
+from support.documents import make_file
 from support.toy_models import sentences
 
 PAGE = "# {0}\n\n{1} **{2}**\n\n```\n{3}\n```\n"
@@ -155,7 +157,26 @@ def test_a_person_finds_each_place() -> None:
         ("x.txt", "a\nb", ["line 1", "line 2"]), ("x.html", "<p>a<p>b", ["paragraph 1", "paragraph 2"]),
     ):  # fmt: skip
         document = open_document(source.encode(), name, DocumentOptions("en", "de", ("text",)))
+        name_places(document)
         assert [paragraph.place for paragraph in document.paragraphs] == places, name
+
+
+@pytest.mark.parametrize(
+    ("suffix", "pattern"),
+    [(".docx", r"(?:[\w ]+, )?paragraph \d+"), (".pptx", r"[\w ]+, paragraph \d+"), (".xlsx", r".+![A-Z]+\d+|.+, paragraph \d+"), (".odt", r"(?:[\w ]+, )?paragraph \d+"), (".epub", r"[\w ]+, paragraph \d+")],
+)  # fmt: skip
+def test_a_person_finds_each_place_of_an_office_file(suffix: str, pattern: str) -> None:
+    seen = set()
+    for seed in range(6):
+        document = open_document(make_file(suffix, seed), f"x{suffix}", DocumentOptions("en", "de"))
+        name_places(document)
+        places = [paragraph.place for paragraph in document.paragraphs]
+        assert all(re.fullmatch(pattern, place) for place in places), places
+        seen |= {*places}
+    assert any(
+        re.match({".pptx": "slide 1,", ".xlsx": ".+!A2"}.get(suffix, ".*paragraph 2"), place)
+        for place in seen
+    ), seen
 
 
 def test_what_is_finished_depends_on_its_quality(rated: Path, tmp_path: Path) -> None:

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     )
     from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
     from headway.ext.documents.paragraph_translation import translate_page, translate_paragraph
-    from headway.ext.documents.quality_table import RatedText, rate_sentences, write_table
+    from headway.ext.documents.quality_table import (
+        RatedText,
+        name_places,
+        rate_sentences,
+        write_table,
+    )
     from headway.ext.documents.text_file import read_text_file
     from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation, mean_quality
     from headway.ext.documents.xml_text import XmlTags, XmlText

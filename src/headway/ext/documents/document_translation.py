@@ -10,7 +10,12 @@ from headway.config import SearchConfig
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Document, DocumentOptions, Translated
 from headway.ext.documents.paragraph_translation import translate_paragraph
-from headway.ext.documents.quality_table import RatedText, rate_sentences, write_table
+from headway.ext.documents.quality_table import (
+    RatedText,
+    name_places,
+    rate_sentences,
+    write_table,
+)
 from headway.ext.documents.texts import TextPipeline, TextTranslation
 from headway.ext.quality import find_defects
 from headway.files import replace_bytes
@@ -62,6 +67,7 @@ def rate_document(
     translator: Translator, document: Document, found: Iterable[TextTranslation]
 ) -> list[RatedText]:
     """Return the rows of the table of a document's sentences, in the order of the document."""
+    name_places(document)
     return [
         row
         for paragraph, text in zip(document.paragraphs, found, strict=True)

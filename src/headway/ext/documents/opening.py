@@ -98,8 +98,6 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
         _check_lengths([len(paragraph.text) for paragraph in document.paragraphs])
     except HeadwayError as error:
         raise HeadwayError(f"{name}: {error}") from None
-    for number, paragraph in enumerate(document.paragraphs, 1):
-        paragraph.place = paragraph.place or f"paragraph {number}"
     return document
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from headway.ext.documents.paragraph import Document
 from headway.ext.documents.texts import TextTranslation
 from headway.translation import Terms
 
@@ -32,6 +33,13 @@ class RatedText(NamedTuple):
     terms: str
     source: str
     translation: str
+
+
+def name_places(document: Document) -> None:
+    """Say of each text of a document where it is, if the document's reader did not: that may take long."""
+    getattr(document, "name_places", lambda: None)()
+    for number, paragraph in enumerate(document.paragraphs, 1):
+        paragraph.place = paragraph.place or f"paragraph {number}"
 
 
 def rate_sentences(

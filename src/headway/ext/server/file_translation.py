@@ -13,6 +13,7 @@ from headway.ext.documents import (
     TextPipeline,
     Translated,
     is_table,
+    name_places,
     open_document,
     translate_paragraph,
 )
@@ -145,6 +146,8 @@ async def translate_document(
     driver = Driver(queue, texts=0, is_file=True)
     found: list[Translated] = []
     report = QualityReport(route) if quality else None
+    if quality:
+        await queue.run_text_work([partial(name_places, document)], 0, is_file=True)
     for chunk in _chunks(document.paragraphs):
         texts = await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
         if report is not None:

@@ -12,6 +12,7 @@ from headway.ext.documents.office.directions import Directions, turn_sheet
 from headway.ext.documents.office.odf import find_odf_parts, list_kept_cells, read_comparisons
 from headway.ext.documents.office.ooxml import WORDLESS, find_ooxml_parts, read_types
 from headway.ext.documents.office.package import Package
+from headway.ext.documents.office.text_places import name_office_places
 from headway.ext.documents.office.workbook import find_compared_texts
 from headway.ext.documents.office.workbook import list_kept_cells as list_kept_in_workbook
 from headway.ext.documents.office.xml_part import XmlPart
@@ -79,6 +80,10 @@ class PackagedDocument:
         shown = ", ".join([*found[:_MOST_SHOWN], *["..."] * (len(found) > _MOST_SHOWN)])
         kept = f"cells that stay, because the file compares their texts: {len(found)} ({shown})"
         return [kept] * bool(found)
+
+    def name_places(self) -> None:
+        """Say of each text where it is; see `headway.ext.documents.quality_table.name_places`."""
+        name_office_places(self._package, self._parts)
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its texts replaced; parts without changes keep their packed bytes."""
