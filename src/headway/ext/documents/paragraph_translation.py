@@ -13,7 +13,7 @@ from headway.ext.documents.texts import (
     TextTranslation,
     mean_quality,
 )
-from headway.text import WordLinks
+from headway.text import Tokenizer, WordLinks
 from headway.translation import Job, call, together
 
 if TYPE_CHECKING:
@@ -36,21 +36,29 @@ def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Jo
 
 
 def _translate_name(pipeline: TextPipeline, text: str) -> Job[TextTranslation]:
-    """Translate what names a speaker, such as "Old Man" or "NINA".
-
-    Each word is read in small letters or as a name, as the vocabulary has it: as several subwords, a model mixes its letters.
-    """
+    """Translate what names a speaker, such as "Old Man" or "NINA"; a name that the vocabulary does not have stays."""
     tokenizer = pipeline.route[0].forward.tokenizer
-    words = text.split(" ")
-    for at, word in enumerate(words):
-        forms = (word.lower(), word.capitalize())
-        known = [form for form in forms if form in tokenizer.divide_source(form)]
-        if not known and not word.isdigit():
-            return TextTranslation(text, links=WordLinks.identity(text))
-        words[at] = next(iter(known), word)
-    found = yield from pipeline.translate(" ".join(words))
+    read = yield from call(partial(_read_name, text, tokenizer), len(text))
+    if not read:
+        return TextTranslation(text, links=WordLinks.identity(text))
+    found = yield from pipeline.translate(read)
     best = found.text.upper() if text.isupper() else found.text[:1].upper() + found.text[1:]
     return replace(found, text=best, links=None)
+
+
+def _read_name(text: str, tokenizer: Tokenizer) -> str:
+    """Return a name with each word in small letters or as a name, as the vocabulary has it; "" if it has one only in parts.
+
+    From parts of a name a model mixes its letters.
+    """
+    words = []
+    for word in text.split(" "):
+        forms = word.lower(), word.capitalize()
+        known = [form for form in forms if form in tokenizer.divide_source(form)]
+        if not known and not word.isdigit():
+            return ""
+        words.append(known[0] if known else word)
+    return " ".join(words)
 
 
 def translate_page(
