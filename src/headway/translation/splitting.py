@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # an extension may have to keep, nothing is written so; a test compares them with what Headway's own keeps.
 _PLAIN = re.compile(
     r"(?!.{0,7}\)|[IVX]{2,5}\.|[-\u2013\u2014])(?:(?![^ ]{60})[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb(]*+"
-    r"[^\W\d_\u1100-\u11ff\u2139]++(?:['\u2019-][^\W\d_\u1100-\u11ff\u2139]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
+    r"[^\W\d_\u1100-\u11ff\u2139\u3164\uffa0]++(?:['\u2019-][^\W\d_\u1100-\u11ff\u2139\u3164\uffa0]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
 )
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
