@@ -202,9 +202,20 @@ class Pipeline:
             for number, piece in enumerate(pieces)
         )
         joined = yield from call(partial(self.join, pieces, found), len(line))
-        if self.rater is None or self.glossary is None:
+        if self.glossary is None:
+            return joined
+        joined = self._put_repeated_last(joined)
+        if self.rater is None:
             return joined
         return (yield from self._rate_without_terms(line, pieces, joined))
+
+    def _put_repeated_last(self, found: list[Translation]) -> list[Translation]:
+        """Return the n best translations, those with a text of a better one last: terms may have made them equal."""
+        first: dict[str, int] = {}
+        for rank, each in enumerate(found):
+            first.setdefault(each.text, rank)
+        ranks = sorted(range(len(found)), key=lambda rank: first[found[rank].text] != rank)
+        return [found[rank] for rank in ranks][: self.search.n_best]
 
     def _rate_without_terms(
         self, line: str, pieces: Sequence[Piece], found: list[Translation]

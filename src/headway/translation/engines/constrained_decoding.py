@@ -141,7 +141,8 @@ class ConstrainedDecoding:
             if without is None or (n_best and n_best[0].log_probability >= least):
                 compared.append(n_best)
             else:
-                compared.append([without, *n_best][: max(1, len(n_best))])
+                # One more than asked for: with its terms put in, the first may be equal to another one.
+                compared.append([without, *n_best] if self.n_best > 1 else [without])
         return compared
 
     def _read(self, tokens: Ids) -> None:
