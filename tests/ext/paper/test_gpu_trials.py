@@ -10,7 +10,7 @@ import pytest
 from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.running import work
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "gpu_trials.py"
+SCRIPT = Path(__file__).parents[2] / "outside" / "gpu_trials.py"
 
 
 @pytest.mark.slow

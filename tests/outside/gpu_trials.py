@@ -1,6 +1,6 @@
 """Run experiments of `headway reproduce` on one GPU, many trainings at once.
 
-    python benchmarks/gpu_trials.py runs/paper --train train.en train.de --valid valid.en valid.de --test test.en test.de
+    python tests/outside/gpu_trials.py runs/paper --train train.en train.de --valid valid.en valid.de --test test.en test.de
         [--scale hours] [--only table3 smoothing] [--leave scaling rivals] [--workers 15] [--seconds 560]
 
 Each experiment has a process, which counts and times what needs no training, hands its trainings to the workers, and waits
