@@ -42,6 +42,7 @@ SHAPES = [
     *((".html", "", each, "x") for each in ("{{", "{% ", "<% ", "<?php ", "{{a}} ", "<a title='{{ a {% b <% c'>d")), (".html", "<i ", "{% ", ">x"), (".html", "<i a", " ", ">x"),
     (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
     *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
+    *((".md", "", each, "x") for each in ("[^a]: b\n", "[^a]:", ": a\n", "a\n: b\n", "~ a\n", "a[^b", "[^a] ", "[^a]\n")),
     *((".md", "", each, "x") for each in ("$", "$$", "$$a", "$a\\", "$a\\$", "$$ a\n", "$$\n", "$$\n\n", "- $$\n", "> $$\n", "[$a", "{#a")),
     *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "<b title=a>", "<b title='a' ", "<p><i alt=a>b", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>", '[a](b "c")', '[a](b "c', '[a]: b "c"\n', "[a](b ' ", "a* b\n\n", "<i lang=fr>")),
     (".md", "<code>" * 10_000, "</code>", ""),

@@ -11,12 +11,12 @@ from headway.ext.documents.html.templates import make_template
 from headway.ext.documents.markdown.images import OPENING
 from headway.ext.documents.markdown.kept_elements import keep_elements
 
-# Bare addresses, names of pages and people, keys and symbols are kept as text; citations (a key, and perhaps a page), marks
-# of words and check boxes are marks.
+# Bare addresses, names of pages and people, keys and symbols are kept as text; marks of notes, citations (a key, and perhaps
+# a page), marks of words and check boxes are marks.
 _KEPT = re.compile(
     r"(?P<code>https?://[^\s<>()\[\]]+[^\s<>()\[\].,;:!?*_'\"]|\[\[[^\[\]\n]+\]\]|\+\+[\w+-]+\+\+|(?<!\w):[a-z][a-z0-9_+-]*:(?!\w)|(?<![\w@/.-])@[^\W\d](?:[\w:/.-]*\w)?)"
     r"|(?P<start>\A\[[ xX]\]\s)"
-    r"|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s++(?:[a-z]{1,6}\.\s*+)?[§¶]*+\s*+\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
+    r"|\[\^[^\]\s]{1,100}\]|\[-?@\w[\w:.#$%&+?<>~/-]*+(?:[,;][^\[\]\n]*|\s++(?:[a-z]{1,6}\.\s*+)?[§¶]*+\s*+\d[^\[\]\n]*)?\]|(?<![\w=])==(?=\w)|(?<=\w)==(?![\w=])"
 )
 # Of a paragraph, for links of Obsidian, at its end; Ctrl+C may be written as ^C.
 _NAME = re.compile(r"(?<!\S)\^(?![A-Z]\Z)[\w-]+\Z")

@@ -17,7 +17,7 @@ try:
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
     from mdit_py_plugins.deflist import deflist_plugin
-    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.footnote.index import footnote_def
 except ImportError:
     raise HeadwayError(
         'Markdown needs markdown-it-py and mdit-py-plugins: pip install "headway[documents]"'
@@ -53,12 +53,14 @@ def make_parser() -> MarkdownIt:
         MarkdownIt("commonmark", {"inline_definitions": True})
         .enable(["table", "strikethrough"])
         .disable("text_join")
-        .use(footnote_plugin, inline=False, move_to_end=False, always_match_refs=True)
         .use(deflist_plugin)
     )
     ended = ["paragraph", "reference", "blockquote", "list"]
     for read in (read_directive, read_kept_lines, _read_marker, read_formula_block):
         parser.block.ruler.before("fence", read.__name__, read, {"alt": ended})
+    # The plugin's rule for marks in the text takes quadratic time; `inline` finds them.
+    note = {"alt": ["paragraph", "reference"]}
+    parser.block.ruler.before("reference", "footnote_def", footnote_def, note)
     parser.inline.ruler.before("escape", "formula", read_formula)
     parser.inline.ruler.before("escape", "template", read_template)
     for rule in parser.inline.ruler.__rules__:
