@@ -59,8 +59,9 @@ def make_parser() -> MarkdownIt:
     for read in (read_directive, read_kept_lines, _read_marker, read_formula_block):
         parser.block.ruler.before("fence", read.__name__, read, {"alt": ended})
     # The plugin's rule for marks in the text takes quadratic time; `inline` finds them.
-    note = {"alt": ["paragraph", "reference"]}
-    parser.block.ruler.before("reference", "footnote_def", footnote_def, note)
+    parser.block.ruler.before(
+        "reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]}
+    )
     parser.inline.ruler.before("escape", "formula", read_formula)
     parser.inline.ruler.before("escape", "template", read_template)
     for rule in parser.inline.ruler.__rules__:
