@@ -222,7 +222,7 @@ class MarkedText:
         return MaskedSource(text, ids, constraints, tuple(placed))
 
 
-@lru_cache(4096)  # a term may occur a thousand times in a text, and in many
+@lru_cache(1024)  # a term may occur a thousand times in a text, and in many
 def _spell(
     tokenizer: Tokenizer, renderings: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:

@@ -79,10 +79,12 @@ def restore(
         links: Pairs (word of the masked source, word of the translation); needed if `needs_links` says so.
     """
     text, rendered = tokenizer.decode(tokens), find_rendered(tokenizer, masked, tokens)
-    edits = [
-        *_replace_rendered(masked, text, rendered),
-        *_replace_linked(masked, text, rendered, links),
-    ]
+    edits = list[Replacement]()
+    for number, place in rendered.items():
+        part = masked.parts[number]
+        if part.kind == "name":  # in the place of its placeholder word
+            edits.append(Replacement(*place, part.renderings[0], part.own_span))
+    edits += _replace_linked(masked, text, rendered, links)
     edits += [*_place_tags(masked, text, links), *_write_references(masked, text, edits)]
     pieces, kept = list[tuple[str, str, bool]](), list[tuple[Span, Span]]()
     restored, at = "", 0
@@ -158,16 +160,6 @@ def _join_spaces(before: str, kept: str, after: str) -> str:
     """Return protected text without the spaces at its ends that the text around it has already."""
     kept = kept.removeprefix(" ") if before.endswith(" ") else kept
     return kept.removesuffix(" ") if after.startswith(" ") else kept
-
-
-def _replace_rendered(
-    masked: MaskedSource, text: str, rendered: Mapping[int, Span]
-) -> Iterator[Replacement]:
-    """Yield the edits that put names in the place of their placeholder words."""
-    for number, place in rendered.items():
-        part = masked.parts[number]
-        if part.kind == "name":
-            yield Replacement(*place, part.renderings[0], part.own_span)
 
 
 def _replace_linked(
