@@ -3,6 +3,7 @@
 Shapes: V vocabulary, D d_model, E d_embedding, P positions.
 """
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
@@ -43,6 +44,23 @@ def tie_tables(
     return "three-way", {"source_embedding.weight": source}
 
 
+def find_positions(
+    tables: Sequence[Tensor], tolerance: float
+) -> tuple[Literal["sinusoidal", "learned", "none"], dict[str, Tensor]]:
+    """Return the kind of positions of source and target, and the tables that a Headway model stores.
+
+    Args:
+        tables: A table [P, D] for each; one that is neither the paper's sinusoids nor zeros counts as learned.
+        tolerance: The largest difference from the paper's sinusoids.
+    """
+    if all(are_sinusoids(table, tolerance) for table in tables):
+        return "sinusoidal", {}
+    if not any(table.any() for table in tables):
+        return "none", {}
+    names = ("source_positions.table", "target_positions.table")
+    return "learned", {name: table.float() for name, table in zip(names, tables, strict=True)}
+
+
 def are_sinusoids(table_PD: Tensor, tolerance: float) -> bool:
     """Return whether a table of positions holds the paper's sinusoids, in the table's precision.
 
@@ -50,7 +68,7 @@ def are_sinusoids(table_PD: Tensor, tolerance: float) -> bool:
     """
     parts = table_PD.split(max(1, NUMBERS_AT_ONCE // table_PD.size(1)))
     starts = accumulate(map(len, parts), initial=0)
-    return all(
+    return table_PD.size(1) % 2 == 0 and all(
         torch.allclose(
             sinusoids(len(part), part.size(1), start).to(part.dtype), part, rtol=0, atol=tolerance
         )

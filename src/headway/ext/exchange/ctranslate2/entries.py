@@ -8,7 +8,7 @@ Shapes: V vocabulary, D d_model.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +17,12 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.json_file import read_json
+from headway.ext.exchange.json_file import MAX_JSON_BYTES, read_json
 from headway.ext.exchange.order import ADDED, Order
 from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.text import PAD
 
-MAX_BYTES = 1 << 24
 MAX_ENTRIES = 300_000
-
-
-@dataclass(frozen=True)
-class Start:
-    """How the original's decoder starts.
-
-    Attributes:
-        name: The entry from which it starts.
-        is_zero: Whether it starts from the zero vector instead of that entry's embedding.
-    """
-
-    name: str
-    is_zero: bool
 
 
 def read_entries(directory: Path, side: str) -> list[str]:
@@ -52,12 +38,12 @@ def read_entries(directory: Path, side: str) -> list[str]:
     for name in ("shared", side):
         file = directory / f"{name}_vocabulary.json"
         if file.is_file():
-            entries = read_json(file, MAX_BYTES)
+            entries = read_json(file)
             break
         file = directory / f"{name}_vocabulary.txt"
         if file.is_file():
-            if file.stat().st_size > MAX_BYTES:
-                raise HeadwayError(f"{file}: larger than {MAX_BYTES} bytes")
+            if file.stat().st_size > MAX_JSON_BYTES:
+                raise HeadwayError(f"{file}: larger than {MAX_JSON_BYTES} bytes")
             text = file.read_text("utf-8", "replace").removesuffix("\n")
             entries = text.split("\n", MAX_ENTRIES)
             break
@@ -72,16 +58,24 @@ def read_entries(directory: Path, side: str) -> list[str]:
     return entries
 
 
-def read_start(settings: Mapping[str, Any], is_zero: bool, file: Path) -> Start:
-    """Read how the decoder starts.
+def find_start(
+    settings: Mapping[str, Any], target: list[str], table: Tensor, is_zero: bool, file: Path
+) -> tuple[str, int]:
+    """Find out how the decoder starts.
 
     Args:
         settings: The content of ``config.json``.
-        is_zero: The variable ``start_from_zero_embedding``.
+        target: The entries of the target.
+        table: Their embeddings, [V, D].
+        is_zero: Whether the decoder starts from the zero vector.
         file: The file of the settings, for messages.
 
+    Returns:
+        The entry that becomes ``<pad>``, or an empty string if one has to be added; and the row of `target`
+        from which the decoder starts, or `ADDED` for the zero vector.
+
     Raises:
-        HeadwayError: If the caller of the model chooses the start.
+        HeadwayError: If the caller of the model chooses the start, or it is no entry.
     """
     name = settings.get("decoder_start_token", settings.get("bos_token", "<s>"))
     if not isinstance(name, str):
@@ -89,16 +83,12 @@ def read_start(settings: Mapping[str, Any], is_zero: bool, file: Path) -> Start:
             f"{file}: decoder_start_token = {name!r}: the caller of a multilingual model chooses the"
             " start, which Headway does not support"
         )
-    return Start(name, is_zero)
-
-
-def find_pad(target: list[str], weights: Mapping[str, Tensor], start: Start) -> str:
-    """Return the entry that becomes ``<pad>``; an empty string if one has to be added."""
-    if not start.is_zero:
-        return start.name if start.name != "</s>" else ""
-    table = weights.get("target_embedding.weight", weights["source_embedding.weight"])
-    is_pad = target[-1] in (start.name, PAD) and not table[-1].any()
-    return target[-1] if is_pad else ""
+    if is_zero:
+        is_pad = target[-1] in (name, PAD) and not table[-1].any()
+        return target[-1] if is_pad else "", ADDED
+    if name not in target:
+        raise HeadwayError(f"{file}: decoder_start_token = {name[:40]!r} is not in the vocabulary")
+    return name if name != "</s>" else "", target.index(name)
 
 
 def find_order(entries: list[str], settings: Mapping[str, Any], pad: str, directory: Path) -> Order:
@@ -107,7 +97,7 @@ def find_order(entries: list[str], settings: Mapping[str, Any], pad: str, direct
     Args:
         entries: The original's, in the order of its ids.
         settings: The content of ``config.json``.
-        pad: The result of `find_pad`.
+        pad: The result of `find_start`.
         directory: The model directory, for messages.
 
     Raises:

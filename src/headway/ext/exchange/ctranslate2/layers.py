@@ -3,49 +3,26 @@
 A variable of a part that Headway does not have is rejected by its name. Ids keep their order here;
 `headway.ext.exchange.ctranslate2.entries` puts them into Headway's.
 
-Shapes: V vocabulary, D d_model, H heads, W width of a head.
+Shapes: V vocabulary, D d_model, P positions.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from headway.config import MAX_WIDTH, Activation, ModelConfig
+from headway.config import MAX_WIDTH, ModelConfig, from_dict
 from headway.errors import HeadwayError
-from headway.ext.exchange.ctranslate2.position_tables import read_positions
-from headway.ext.exchange.ctranslate2.spec import ACTIVATIONS, MIN_POSITIONS
+from headway.ext.exchange.ctranslate2.parts import (
+    ACTIVATIONS,
+    MIN_POSITIONS,
+    TABLES,
+    list_parts,
+)
 from headway.ext.exchange.ctranslate2.variables import Variables
-from headway.ext.exchange.tables import tie_tables
-
-# Names of the three tables [V, D], and whether V counts the source's or the target's vocabulary.
-TABLES = {
-    "encoder/embeddings_0/weight": "source",
-    "decoder/embeddings/weight": "target",
-    "decoder/projection/weight": "target",
-}
-
-
-@dataclass(frozen=True)
-class StackSettings:
-    """What holds for all layers of the encoder or of the decoder.
-
-    Attributes:
-        num_heads: H.
-        head_width: W; 0 if it is D / H.
-        norm: Where the layer norms are.
-        activation: Of the feed-forward networks.
-        scale_embeddings: Whether embeddings are multiplied by sqrt(D).
-    """
-
-    num_heads: int
-    head_width: int
-    norm: Literal["pre", "post"]
-    activation: Activation
-    scale_embeddings: bool
+from headway.ext.exchange.tables import find_positions, tie_tables
 
 
 def convert_variables(
@@ -69,54 +46,34 @@ def convert_variables(
     # A rounded table takes four times its memory in fp32, so its sizes are checked before it is converted.
     d_model = _read_width(variables, entries)
     side, other = (_read_stack(variables, name, d_model) for name in ("encoder", "decoder"))
-    if side != other:
-        raise HeadwayError(f"{file}: encoder and decoder differ: {side} and {other}")
-    source, target, output = (variables.get(name) for name in TABLES)
+    if different := [f"{n} = {side[n]} and {other[n]}" for n in side if side[n] != other[n]]:
+        raise HeadwayError(f"{file}: encoder and decoder differ: {', '.join(different)}")
     output_bias = variables.get_optional("decoder/projection/bias")
-    tying, weights = tie_tables(source, target, output)
+    tying, weights = tie_tables(*(variables.get(name) for name in TABLES))
+    tables = _read_positions(variables, d_model)
+    positions, learned = find_positions(tables, 2e-6)
+    epsilon = settings.get("layer_norm_epsilon")
+    shape = side | {
+        "source_vocab_size": entries["source"],
+        "target_vocab_size": entries["target"],
+        "num_encoder_layers": variables.count_layers("encoder"),
+        "num_decoder_layers": variables.count_layers("decoder"),
+        "d_model": d_model,
+        "d_ff": next(iter(variables.shape("encoder/layer_0/ffn/linear_0/weight")), 0),
+        "norm_epsilon": 1e-5 if epsilon is None else epsilon,
+        "attention_bias": any("attention/linear" in n and n.endswith("/bias") for n in stored),
+        "positions": positions,
+        "max_positions": len(tables[0]),
+        "tying": tying,
+        "scale_logits": _has_scaled_logits(variables, d_model),
+        "output_bias": output_bias is not None,
+    }
+    config = from_dict({"model": shape}, str(file.parent)).model
+    weights |= learned | _read_layers(variables, config)
     if output_bias is not None:
         weights["output.bias"] = output_bias
-    positions, tables = read_positions(variables, d_model)
-    if positions == "learned":
-        weights |= {"source_positions.table": tables[0], "target_positions.table": tables[1]}
-    layers = _read_layers(variables, side)
-    has_attention_bias = any(
-        name.endswith((".attention.query.bias", ".cross.query.bias")) for name in layers
-    )
-    if has_attention_bias:
-        layers = _add_missing_biases(layers)
-    inner = [value.size(0) for name, value in layers.items() if name.endswith("inner.weight")]
-    norm_epsilon = _norm_epsilon(settings, file)
-    scale_logits = _has_scaled_logits(variables, d_model)
-    try:
-        config = ModelConfig(
-            source_vocab_size=source.size(0),
-            target_vocab_size=target.size(0),
-            num_encoder_layers=variables.count_layers("encoder"),
-            num_decoder_layers=variables.count_layers("decoder"),
-            d_model=d_model,
-            d_ff=max(inner, default=1),
-            num_heads=side.num_heads,
-            d_k=side.head_width,
-            d_v=side.head_width,
-            norm=side.norm,
-            norm_epsilon=norm_epsilon,
-            activation=side.activation,
-            attention_bias=has_attention_bias,
-            positions=positions,
-            max_positions=tables[0].size(0) if tables else MIN_POSITIONS,
-            tying=tying,
-            scale_embeddings=side.scale_embeddings,
-            scale_logits=scale_logits,
-            output_bias=output_bias is not None,
-            dropout=0.1,
-        )
-    except HeadwayError as error:  # ModelConfig does not know the file
-        raise HeadwayError(
-            "\n".join(f"{file}: {line}" for line in str(error).splitlines())
-        ) from None
     variables.check_all_used()
-    return config, weights | layers
+    return config, weights
 
 
 def _read_width(variables: Variables, entries: Mapping[str, int]) -> int:
@@ -139,17 +96,6 @@ def _read_width(variables: Variables, entries: Mapping[str, int]) -> int:
     return d_model[0]
 
 
-def _norm_epsilon(settings: Mapping[str, Any], file: Path) -> float:
-    value = settings.get("layer_norm_epsilon")
-    if value is None:
-        return 1e-5
-    if not isinstance(value, float) or not 0 < value < 1:
-        raise HeadwayError(
-            f"{file.parent / 'config.json'}: layer_norm_epsilon = {value!r} must be between 0 and 1"
-        )
-    return value
-
-
 def _has_scaled_logits(variables: Variables, d_model: int) -> bool:
     scale = variables.get_number("decoder/scale_outputs", 1.0)
     if scale != 1.0 and abs(scale - d_model**-0.5) > 1e-6:
@@ -159,25 +105,26 @@ def _has_scaled_logits(variables: Variables, d_model: int) -> bool:
     return scale != 1.0
 
 
-def _read_stack(variables: Variables, side: str, d_model: int) -> StackSettings:
+def _read_stack(variables: Variables, side: str, d_model: int) -> dict[str, Any]:
+    """Return the settings that hold for all layers of the encoder or of the decoder."""
     file = variables.file
     if not variables.count_layers(side):
         raise HeadwayError(f"{file}: {side} has no layers")
     heads = int(variables.get_number(f"{side}/num_heads"))
-    if not 0 < heads <= d_model:
-        raise HeadwayError(f"{file}: {side}/num_heads = {heads} for d_model = {d_model}")
     names = {number: name for name, number in ACTIVATIONS.items()}
     activation = int(variables.get_number(f"{side}/activation", 0))
     if activation not in names:
         raise HeadwayError(f"{file}: {side}/activation = {activation}: unknown to Headway")
-    width = int(variables.get_number(f"{side}/layer_0/self_attention/head_dim", d_model // heads))
-    return StackSettings(
-        num_heads=heads,
-        head_width=0 if width * heads == d_model else width,
-        norm="pre" if variables.get_number(f"{side}/pre_norm", 1) else "post",
-        activation=names[activation],
-        scale_embeddings=_has_scaled_embeddings(variables, side, d_model),
-    )
+    width = int(variables.get_number(f"{side}/layer_0/self_attention/head_dim", 0))
+    width = 0 if width * heads == d_model else width  # 0 is d_model / num_heads
+    return {
+        "num_heads": heads,
+        "d_k": width,
+        "d_v": width,
+        "norm": "pre" if variables.get_number(f"{side}/pre_norm", 1) else "post",
+        "activation": names[activation],
+        "scale_embeddings": _has_scaled_embeddings(variables, side, d_model),
+    }
 
 
 def _has_scaled_embeddings(variables: Variables, side: str, d_model: int) -> bool:
@@ -194,96 +141,65 @@ def _has_scaled_embeddings(variables: Variables, side: str, d_model: int) -> boo
     return True
 
 
-def _read_layers(variables: Variables, side: StackSettings) -> dict[str, Tensor]:
-    weights: dict[str, Tensor] = {}
-    for name in ("encoder", "decoder"):
-        if side.norm == "pre":
-            weights |= _read_norm(variables, f"{name}/layer_norm", f"{name}.final_norm")
-        for number in range(variables.count_layers(name)):
-            scope, ours = f"{name}/layer_{number}", f"{name}.layers.{number}"
-            weights |= _read_layer(variables, scope, ours, side)
-    return weights
+def _read_positions(variables: Variables, d_model: int) -> list[Tensor]:
+    """Return the tables of source and target, each [P, D], as they are stored: the numbers in 16 bits tell sinusoids, too.
 
-
-def _read_layer(
-    variables: Variables, scope: str, ours: str, side: StackSettings
-) -> dict[str, Tensor]:
-    groups = [["query", "key", "value"], ["output"]]
-    attention = f"{ours}.mixer.attention"
-    weights = _read_attention(variables, f"{scope}/self_attention", attention, groups, side)
-    norms = [f"{scope}/self_attention/layer_norm"]
-    if scope.startswith("decoder"):
-        groups = [["query"], ["key", "value"], ["output"]]
-        weights |= _read_attention(variables, f"{scope}/attention", f"{ours}.cross", groups, side)
-        norms.append(f"{scope}/attention/layer_norm")
-    norms.append(f"{scope}/ffn/layer_norm")
-    for number, norm in enumerate(norms):
-        weights |= _read_norm(variables, norm, f"{ours}.residuals.{number}.norm")
-    for theirs, name in (("linear_0", "inner"), ("linear_1", "outer")):
-        weight = variables.get(f"{scope}/ffn/{theirs}/weight")
-        bias = variables.get_optional(f"{scope}/ffn/{theirs}/bias")
-        weights[f"{ours}.feed_forward.{name}.weight"] = weight
-        weights[f"{ours}.feed_forward.{name}.bias"] = (
-            torch.zeros(weight.size(0)) if bias is None else bias
-        )
-    return weights
-
-
-def _read_norm(variables: Variables, theirs: str, ours: str) -> dict[str, Tensor]:
-    return {
-        f"{ours}.weight": variables.get(f"{theirs}/gamma"),
-        f"{ours}.bias": variables.get(f"{theirs}/beta"),
-    }
-
-
-def _read_attention(
-    variables: Variables, scope: str, ours: str, groups: list[list[str]], side: StackSettings
-) -> dict[str, Tensor]:
-    """Split fused projections; fold another scale than 1 / sqrt(W) into the queries.
-
-    Args:
-        variables: Of the file.
-        scope: CTranslate2's name of the attention.
-        ours: Headway's name of it.
-        groups: The projections that each matrix of CTranslate2 holds.
-        side: Of the attention.
+    Raises:
+        HeadwayError: If a table has another width than the model.
     """
+    stored = [
+        variables.get_as_stored(f"{side}/position_encodings/encodings")
+        for side in ("encoder", "decoder")
+    ]
+    tables = [
+        tensor2tensor_sinusoids(MIN_POSITIONS, d_model) if table is None else table
+        for table in stored
+    ]
+    if any(table.dim() != 2 or table.size(1) != d_model for table in tables):
+        raise HeadwayError(f"{variables.file}: position tables must have {d_model} columns")
+    rows = min(map(len, tables))
+    return [table[:rows] for table in tables]
+
+
+def tensor2tensor_sinusoids(length: int, d_model: int) -> Tensor:
+    """Return the table that CTranslate2 uses if none is stored: all sines first, from position 1."""
+    half = d_model // 2
+    rate = 10000 ** (-torch.arange(half, dtype=torch.float64) / max(half - 1, 1))
+    angle = torch.arange(1, length + 1, dtype=torch.float64)[:, None] * rate
+    table = torch.cat((angle.sin(), angle.cos()), 1).float()
+    return torch.nn.functional.pad(table, (0, d_model - 2 * half))
+
+
+def _read_layers(variables: Variables, config: ModelConfig) -> dict[str, Tensor]:
+    """Return the weights of both stacks; another scale of compatibilities than 1 / sqrt(d_k) goes into the queries."""
     weights: dict[str, Tensor] = {}
-    for number, names in enumerate(groups):
-        linear = f"{scope}/linear_{number}"
-        weight = variables.get(f"{linear}/weight")
-        bias = variables.get_optional(f"{linear}/bias")
-        if weight.dim() != 2 or weight.size(0) % len(names):
-            raise HeadwayError(
-                f"{variables.file}: {linear} is {tuple(weight.shape)}, which {len(names)}"
-                " projections cannot share"
-            )
-        for name, part in zip(names, weight.chunk(len(names)), strict=True):
-            weights[f"{ours}.{name}.weight"] = part.clone()
-        if bias is not None and bias.shape != weight.shape[:1]:
-            raise HeadwayError(
-                f"{variables.file}: {linear}/bias is {tuple(bias.shape)}, and"
-                f" {tuple(weight.shape[:1])} was expected"
-            )
-        if bias is not None:
-            for name, part in zip(names, bias.chunk(len(names)), strict=True):
-                weights[f"{ours}.{name}.bias"] = part.clone()
-    rows = weights[f"{ours}.query.weight"].size(0)
-    width = variables.get_number(f"{scope}/head_dim", side.head_width or rows // side.num_heads)
-    scale = variables.get_number(f"{scope}/queries_scale", 0.0) * max(int(width), 1) ** 0.5
-    if scale and abs(scale - 1) > 1e-6:
-        for kind in ("weight", "bias"):
-            if f"{ours}.query.{kind}" in weights:
-                weights[f"{ours}.query.{kind}"] *= scale
+    for part in list_parts(config):
+        if part.is_norm:
+            weights[f"{part.ours[0]}.weight"] = variables.get(f"{part.theirs}/gamma")
+            weights[f"{part.ours[0]}.bias"] = variables.get(f"{part.theirs}/beta")
+            continue
+        weight = variables.get(f"{part.theirs}/weight")
+        bias = variables.get_optional(f"{part.theirs}/bias")
+        tensors = {"weight": weight}
+        if config.attention_bias or not part.is_attention:
+            tensors["bias"] = torch.zeros(weight.shape[:1]) if bias is None else bias
+        for kind, tensor in tensors.items():
+            if tensor.dim() != 2 - (kind == "bias") or len(tensor) % len(part.ours):
+                raise HeadwayError(
+                    f"{variables.file}: {part.theirs}/{kind} is {tuple(tensor.shape)}, which"
+                    f" {len(part.ours)} projections cannot share"
+                )
+            chunks = [chunk.clone() for chunk in tensor.chunk(len(part.ours))]
+            if part.ours[0].endswith(".query"):
+                chunks[0] *= _query_scale(variables, part.theirs.rpartition("/")[0], config)
+            weights |= {f"{o}.{kind}": chunk for o, chunk in zip(part.ours, chunks, strict=True)}
     return weights
 
 
-def _add_missing_biases(layers: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Give every projection of an attention a bias; a missing one becomes zeros."""
-    missing = {
-        name.removesuffix("weight") + "bias": torch.zeros(value.size(0))
-        for name, value in layers.items()
-        if name.endswith(("query.weight", "key.weight", "value.weight", "output.weight"))
-        and name.removesuffix("weight") + "bias" not in layers
-    }
-    return layers | missing
+def _query_scale(variables: Variables, attention: str, config: ModelConfig) -> float:
+    """Return the factor that gives an attention's queries the scale that the file has for compatibilities."""
+    width = config.head_widths[0]
+    if variables.get_number(f"{attention}/head_dim", width) != width:
+        raise HeadwayError(f"{variables.file}: {attention}/head_dim must be {width}, as before")
+    scale = variables.get_number(f"{attention}/queries_scale", width**-0.5) * width**0.5
+    return scale if abs(scale - 1) > 1e-6 else 1.0

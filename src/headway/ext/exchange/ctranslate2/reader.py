@@ -1,5 +1,6 @@
 """Reading CTranslate2 Transformer directories; CTranslate2 itself is not needed."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,14 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.entries import (
     find_order,
-    find_pad,
+    find_start,
     read_entries,
-    read_start,
     reorder_weights,
 )
 from headway.ext.exchange.ctranslate2.layers import convert_variables
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object
-from headway.ext.exchange.order import ADDED, Order, order_pieces
+from headway.ext.exchange.order import Order, order_pieces
 from headway.ext.exchange.shared_values import UNKNOWN_LANGUAGE
 from headway.text import Languages, SentencePieceFile, Tokenizer, check_symbols, is_language
 from headway.translation import MAX_CONFIG_BYTES, Model, StoredConfig
@@ -43,7 +43,8 @@ def read(
             Headway does not have.
     """
     file, settings_file = directory / "model.bin", directory / "config.json"
-    settings = _read_settings(settings_file)
+    settings = read_json_object(settings_file, MAX_CONFIG_BYTES)
+    symbol = _find_symbol(settings, settings_file)
     source, target = (read_entries(directory, side) for side in ("source", "target"))
     variables = read_variables(file)
     entries = {"source": len(source), "target": len(target)}
@@ -51,53 +52,40 @@ def read(
     if source != target and shape.tying == "three-way":
         shape = replace(shape, tying="target")
         weights["target_embedding.weight"] = weights["source_embedding.weight"]
-    flag = variables.get("decoder/start_from_zero_embedding", torch.tensor(0))
-    start = read_start(settings, bool(flag.any()), settings_file)
-    if not start.is_zero and start.name not in target:
-        raise HeadwayError(
-            f"{settings_file}: decoder_start_token = {start.name[:40]!r} is not in the vocabulary"
-        )
-    pad = find_pad(target, weights, start)
+    is_zero = bool(variables.get("decoder/start_from_zero_embedding", torch.tensor(0)).any())
+    table = weights.get("target_embedding.weight", weights["source_embedding.weight"])
+    pad, start_row = find_start(settings, target, table, is_zero, settings_file)
     orders = (
         find_order(source, settings, pad, directory),
         find_order(target, settings, pad, directory),
     )
-    start_row = ADDED if start.is_zero else target.index(start.name)
     shape, weights = reorder_weights(shape, weights, orders, start_row)
     ends_sources = bool(settings.get("add_source_eos"))
     tokenizer, text = _make_tokenizer(directory, orders, shape, ends_sources)
-    config = Config(text=text, model=shape)
     found = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
-    pairs = _find_pairs(settings, tokenizer, found)
-    facts = StoredConfig(config, found, pairs, "another program")
+    pairs: tuple[Languages, ...] = ()
+    if symbol:
+        [code] = check_symbols([symbol.removeprefix(">>").removesuffix("<<")], tokenizer)
+        pairs = ((found[0], code),)
+    facts = StoredConfig(Config(text=text, model=shape), found, pairs, "another program")
     model = build_model(directory, tokenizer, facts, weights, file)
     return replace(model, path=path or directory, languages=languages or model.languages)
 
 
-def _read_settings(file: Path) -> dict[str, Any]:
-    values = read_json_object(file, MAX_CONFIG_BYTES)
-    adds_other_bos = values.get("add_source_bos") and not _find_symbol(values)
-    if adds_other_bos:
-        raise HeadwayError(
-            f"{file}: Headway's sources start with nothing but a language; here add_source_bos = True"
-        )
-    return values
+def _find_symbol(settings: Mapping[str, Any], file: Path) -> str:
+    """Return the symbol of the target language that CTranslate2 puts before each source, or an empty string.
 
-
-def _find_symbol(settings: dict[str, Any]) -> str:
-    """Return the symbol of the target language that CTranslate2 puts before each source, or ''."""
-    symbol = settings.get("bos_token") if settings.get("add_source_bos") else ""
-    return symbol if isinstance(symbol, str) and is_language(symbol) else ""
-
-
-def _find_pairs(
-    settings: dict[str, Any], tokenizer: Tokenizer, languages: Languages
-) -> tuple[Languages, ...]:
-    """Return the pair of languages of a model whose sources need a symbol."""
-    if not (symbol := _find_symbol(settings)):
-        return ()
-    [target] = check_symbols([symbol.removeprefix(">>").removesuffix("<<")], tokenizer)
-    return ((languages[0], target),)
+    Raises:
+        HeadwayError: If it puts something else there.
+    """
+    if not settings.get("add_source_bos"):
+        return ""
+    symbol = settings.get("bos_token")
+    if isinstance(symbol, str) and is_language(symbol):
+        return symbol
+    raise HeadwayError(
+        f"{file}: Headway's sources start with nothing but a language; here add_source_bos = True"
+    )
 
 
 def _make_tokenizer(

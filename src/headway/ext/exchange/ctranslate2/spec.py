@@ -8,40 +8,28 @@ Shapes: V vocabulary, D d_model, H heads, K d_k.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from headway.config import Activation, ModelConfig
+from headway.config import ModelConfig
+from headway.ext.exchange.ctranslate2.parts import (
+    ACTIVATIONS,
+    MIN_POSITIONS,
+    TABLES,
+    Part,
+    list_parts,
+)
 from headway.ext.exchange.optional_package import import_package
 from headway.ext.exchange.tables import embedding_table, output_table
-from headway.model import (
-    Layer,
-    MultiHeadAttention,
-    Positions,
-    Residual,
-    SelfAttention,
-    Transformer,
-    sinusoids,
-)
+from headway.model import Transformer, sinusoids
 
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec
-    from ctranslate2.specs.attention_spec import MultiHeadAttentionSpec
-    from ctranslate2.specs.common_spec import LayerNormSpec, LinearSpec
-    from ctranslate2.specs.transformer_spec import TransformerEncoderLayerSpec as LayerSpec
-
-MIN_POSITIONS = 1026  # CTranslate2 limits a text to 1,024 tokens by default
-ACTIVATIONS: dict[Activation, int] = {
-    "relu": 0,
-    "swish": 2,
-    "gelu": 3,
-}  # 1 is an approximation of gelu
 
 
-@torch.no_grad()
 def build_spec(model: Transformer) -> "TransformerSpec":
     """Return a `ctranslate2.specs.TransformerSpec` with the model's weights, in fp32.
 
@@ -63,26 +51,47 @@ def build_spec(model: Transformer) -> "TransformerSpec":
         alignment_heads=0,  # alignments are the mean of all heads
         **shape,
     )
-    encoder.embeddings[0].weight = embedding_table(model.source_embedding)
-    decoder.embeddings.weight = embedding_table(model.target_table)
+    spec: TransformerSpec = specs.TransformerSpec(encoder, decoder)
+    for name, value in to_variables(model).items():
+        scope, _, attribute = name.rpartition("/")
+        setattr(specs.model_spec.index_spec(spec, scope), attribute, value)
+    return spec
+
+
+@torch.no_grad()
+def to_variables(model: Transformer) -> dict[str, Tensor | float]:
+    """Return the variables of a model by CTranslate2's names, except those of its shape."""
+    config, own = model.config, model.state_dict()
+    tables = (
+        embedding_table(model.source_embedding),
+        embedding_table(model.target_table),
+        output_table(model),
+    )
+    variables: dict[str, Tensor | float] = dict(zip(TABLES, tables, strict=True))
     # The decoder starts from the row of <pad>. Headway's own models have zeros there; an imported one may have other numbers.
-    decoder.start_from_zero_embedding = not decoder.embeddings.weight[-1].any()
-    decoder.projection.weight = output_table(model)
-    if model.output.bias is not None:
-        decoder.projection.bias = _copy(model.output.bias)
+    variables["decoder/start_from_zero_embedding"] = not tables[1][-1].any()
     if config.scale_logits:
-        decoder.scale_outputs = model.output.scale
-    for side, positions, stack in (
-        (encoder, model.source_positions, model.encoder),
-        (decoder, model.target_positions, model.decoder),
-    ):
-        side.scale_embeddings = config.scale_embeddings
-        side.position_encodings.encodings = _position_table(positions, config)
-        if stack.final_norm is not None:
-            _set_norm(side.layer_norm, stack.final_norm)
-        for spec, layer in zip(side.layer, stack.layers, strict=True):
-            _set_layer(spec, layer, config)
-    return specs.TransformerSpec(encoder, decoder)
+        variables["decoder/scale_outputs"] = model.output.scale
+    if config.output_bias:
+        variables["decoder/projection/bias"] = _copy(own["output.bias"])
+    for side, ours in (("encoder", "source"), ("decoder", "target")):
+        variables[f"{side}/scale_embeddings"] = config.scale_embeddings
+        learned = own.get(f"{ours}_positions.table")
+        table = _position_table(config) if learned is None else _copy(learned)
+        variables[f"{side}/position_encodings/encodings"] = table
+    for part in list_parts(config):
+        kinds = ("gamma", "beta") if part.is_norm else ("weight", "bias")
+        for theirs, kind in zip(kinds, ("weight", "bias"), strict=True):
+            tensors = [own[f"{name}.{kind}"] for name in part.ours if f"{name}.{kind}" in own]
+            if tensors:
+                variables[f"{part.theirs}/{theirs}"] = _join(part, tensors, config)
+    width = max(config.head_widths)
+    scale = config.head_widths[0] ** -0.5 if config.scale_attention else 1.0
+    if scale != width**-0.5 or width * config.num_heads != config.d_model:
+        for part in list_parts(config):
+            if part.ours[0].endswith(".query"):
+                variables[f"{part.theirs.rpartition('/')[0]}/queries_scale"] = scale
+    return variables
 
 
 def write_weights(
@@ -123,78 +132,25 @@ def _copy(tensor: Tensor) -> Tensor:
     return tensor.detach().cpu().clone()
 
 
-def _position_table(positions: Positions, config: ModelConfig) -> Tensor:
-    """Return the table to store; CTranslate2's own sinusoids are not the paper's."""
-    if positions.kind == "learned":
-        return _copy(positions.table)
+def _position_table(config: ModelConfig) -> Tensor:
+    """Return the table to store for positions that are not learned; CTranslate2's own sinusoids are not the paper's."""
     rows = max(MIN_POSITIONS, config.max_positions)
-    if positions.kind == "none":
+    if config.positions == "none":
         return torch.zeros(rows, config.d_model)
-    return _copy(sinusoids(rows, config.d_model))
+    return sinusoids(rows, config.d_model)
 
 
-def _set_layer(spec: "LayerSpec", layer: Layer, config: ModelConfig) -> None:
-    norms = [cast("Residual", residual).norm for residual in layer.residuals]
-    own = cast("SelfAttention", layer.mixer).attention
-    _set_attention(spec.self_attention, [own.query, own.key, own.value], own, config)
-    _set_norm(spec.self_attention.layer_norm, norms[0])
-    if layer.cross is not None:
-        cross = layer.cross
-        _set_attention(spec.attention, [cross.key, cross.value], cross, config)
-        _set_norm(spec.attention.layer_norm, norms[1])
-    _set_linear(spec.ffn.linear_0, layer.feed_forward.inner)
-    _set_linear(spec.ffn.linear_1, layer.feed_forward.outer)
-    _set_norm(spec.ffn.layer_norm, norms[-1])
+def _join(part: Part, tensors: Sequence[Tensor], config: ModelConfig) -> Tensor:
+    """Join the rows of a part's maps, of weights or of biases; each head is padded with zeros to one width."""
+    if part.is_attention and not part.ours[0].endswith(".output"):
+        tensors = [_pad_heads(tensor, config) for tensor in tensors]
+    elif part.is_attention and tensors[0].dim() == 2:
+        tensors = [_pad_heads(tensors[0].T, config).T]
+    return torch.cat([*tensors]).cpu()
 
 
-def _set_norm(spec: "LayerNormSpec", norm: nn.LayerNorm) -> None:
-    spec.gamma, spec.beta = _copy(norm.weight), _copy(norm.bias)
-
-
-def _set_linear(spec: "LinearSpec", linear: nn.Linear) -> None:
-    spec.weight = _copy(linear.weight)
-    if linear.bias is not None:
-        spec.bias = _copy(linear.bias)
-
-
-def _set_attention(
-    spec: "MultiHeadAttentionSpec",
-    fused: list[nn.Linear],
-    attention: MultiHeadAttention,
-    config: ModelConfig,
-) -> None:
-    """Set an attention's projections; CTranslate2 fuses those that read the same input.
-
-    Args:
-        spec: Of the attention.
-        fused: The projections that read the same input.
-        attention: The attention itself.
-        config: Of the model.
-    """
-    d_k, d_v = config.head_widths
-    width = max(d_k, d_v)
-    if attention.query not in fused:
-        _set_projections(spec.linear[0], [attention.query], config)
-    _set_projections(spec.linear[-2], fused, config)
-    heads = attention.output.weight.unflatten(1, (config.num_heads, d_v))
-    spec.linear[-1].weight = _copy(F.pad(heads, (0, width - d_v)).flatten(1))
-    if attention.output.bias is not None:
-        spec.linear[-1].bias = _copy(attention.output.bias)
-    scale = d_k**-0.5 if config.scale_attention else 1.0
-    if scale != width**-0.5 or width * config.num_heads != config.d_model:
-        spec.queries_scale = scale
-
-
-def _set_projections(spec: "LinearSpec", linears: list[nn.Linear], config: ModelConfig) -> None:
-    """Stack projections, each head padded with zeros to one width."""
-    heads, width = config.num_heads, max(config.head_widths)
-    weights, biases = [], []
-    for linear in linears:
-        weight = linear.weight.unflatten(0, (heads, -1))
-        missing = width - weight.size(1)
-        weights.append(F.pad(weight, (0, 0, 0, missing)).flatten(0, 1))
-        if linear.bias is not None:
-            biases.append(F.pad(linear.bias.unflatten(0, (heads, -1)), (0, missing)).flatten())
-    spec.weight = torch.cat(weights).cpu()
-    if biases:
-        spec.bias = torch.cat(biases).cpu()
+def _pad_heads(tensor: Tensor, config: ModelConfig) -> Tensor:
+    """Pad the rows of each head, [H * K, D] or [H * K]."""
+    heads = tensor.unflatten(0, (config.num_heads, -1))
+    missing = max(config.head_widths) - heads.size(1)
+    return F.pad(heads, (0, 0) * (heads.dim() - 2) + (0, missing)).flatten(0, 1)

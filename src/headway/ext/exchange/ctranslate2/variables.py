@@ -53,20 +53,21 @@ class Variables:
             HeadwayError: If the tensor is missing.
         """
         self.shape(name)
-        value = self.get_optional(name)
-        assert value is not None
-        return value
-
-    def get_optional(self, name: str) -> Tensor | None:
-        """Do what `get` does, but return None if the tensor is missing."""
-        if name not in self.stored:
-            return None
         self._used |= {name, f"{name}_scale"}
         stored, scale = self.stored[name], self.stored.get(f"{name}_scale")
         value = self._converted.get((id(stored), id(scale)))
         if value is None:
             value = self._converted[id(stored), id(scale)] = self._convert(name, stored, scale)
         return value
+
+    def get_optional(self, name: str) -> Tensor | None:
+        """Do what `get` does, but return None if the tensor is missing."""
+        return self.get(name) if name in self.stored else None
+
+    def get_as_stored(self, name: str) -> Tensor | None:
+        """Return a tensor as it is in the file; None if it is missing."""
+        self._used.add(name)
+        return self.stored.get(name)
 
     def _convert(self, name: str, stored: Tensor, scale: Tensor | None) -> Tensor:
         value = stored.float()

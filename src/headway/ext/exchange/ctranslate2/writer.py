@@ -8,7 +8,8 @@ which is zero in the paper's model.
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.ext.exchange.ctranslate2.spec import MIN_POSITIONS, write_weights
+from headway.ext.exchange.ctranslate2.parts import MIN_POSITIONS
+from headway.ext.exchange.ctranslate2.spec import write_weights
 from headway.ext.exchange.notes import list_sentence_note
 from headway.ext.exchange.output import add_files
 from headway.ext.exchange.own_settings import write_own_settings

@@ -5,12 +5,13 @@ from pathlib import Path
 from headway.config import Config, TextConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.huggingface.entries import make_tokenizer, read_orders
-from headway.ext.exchange.huggingface.from_marian import expected_shapes, find_tables, from_marian
-from headway.ext.exchange.huggingface.marian_settings import (
-    MarianSettings,
+from headway.ext.exchange.huggingface.settings import (
     find_languages,
+    read_flag,
     read_search,
+    read_shape,
 )
+from headway.ext.exchange.huggingface.weights import expected_shapes, find_tables, from_marian
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object, read_optional_json_object
 from headway.ext.exchange.weights_file import read_weights
@@ -34,10 +35,9 @@ def read(path: Path) -> Model:
         raise HeadwayError(
             f"{file}: model_type = {values.get('model_type')!r:.40} must be 'marian'"
         )
-    settings = MarianSettings(values, file)
-    is_shared = settings.get_flag("share_encoder_decoder_embeddings", True)
-    is_tied = settings.get_flag("tie_word_embeddings", True)
-    shape = settings.to_model_config()
+    is_shared = read_flag(values, "share_encoder_decoder_embeddings", file)
+    is_tied = read_flag(values, "tie_word_embeddings", file)
+    shape = read_shape(values, file)
     about = read_optional_json_object(path / "tokenizer_config.json")
     sizes = shape.source_vocab_size, shape.target_vocab_size
     is_separate = about.get("separate_vocabs") is True
@@ -55,6 +55,6 @@ def read(path: Path) -> Model:
         subwords=subwords,
         max_tokens=min(TextConfig().max_tokens, shape.max_positions),
     )
-    config = Config(text=text, model=shape, search=read_search(path, settings))
-    facts = StoredConfig(config, find_languages(settings, about), (), "Marian")
+    config = Config(text=text, model=shape, search=read_search(path, values))
+    facts = StoredConfig(config, find_languages(values, about), (), "Marian")
     return build_model(path, tokenizer, facts, own, weights_file)

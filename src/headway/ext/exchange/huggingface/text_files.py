@@ -3,15 +3,12 @@
 import json
 from pathlib import Path
 
-from headway.config import ModelConfig
-from headway.ext.exchange.huggingface.names import NORM_EPSILON
-from headway.ext.exchange.huggingface.to_marian import is_shared, is_tied
+from headway.ext.exchange.huggingface.settings import position_rows, special_ids, write_shape
 from headway.ext.exchange.notes import list_sentence_note
 from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.text import Tokenizer, language_symbol
 from headway.translation import Model
 
-MIN_POSITIONS = 1024
 TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched
 
 
@@ -25,7 +22,7 @@ def write_text_files(model: Model, out: Path, precision: str) -> None:
     """
     entries = vocabularies(model.tokenizer)
     files: dict[str, object] = {
-        "config.json": _config(model, len(entries[0]), precision),
+        "config.json": write_shape(model.config.model, len(entries[0]), precision),
         "generation_config.json": _generation(model, len(entries[0])),
         "tokenizer_config.json": _tokenizer(model, entries),
         "vocab.json": _numbered(entries[0]),
@@ -90,56 +87,14 @@ def notes(model: Model) -> list[str]:
     return found
 
 
-def position_rows(shape: ModelConfig) -> int:
-    """Return the number of positions that an export supports."""
-    if shape.positions == "sinusoidal":
-        return max(MIN_POSITIONS, shape.max_positions)
-    return shape.max_positions
-
-
 def _numbered(entries: list[str]) -> dict[str, int]:
     return {entry: number for number, entry in enumerate(entries)}
-
-
-def _config(model: Model, size: int, precision: str) -> dict[str, object]:
-    shape = model.config.model
-    return {
-        "architectures": ["MarianMTModel"],
-        "model_type": "marian",
-        "vocab_size": size,
-        "decoder_vocab_size": size,
-        "d_model": shape.d_model,
-        "encoder_layers": shape.num_encoder_layers,
-        "decoder_layers": shape.num_decoder_layers,
-        "encoder_attention_heads": shape.num_heads,
-        "decoder_attention_heads": shape.num_heads,
-        "encoder_ffn_dim": shape.d_ff,
-        "decoder_ffn_dim": shape.d_ff,
-        "activation_function": shape.activation,
-        "layer_norm_epsilon": NORM_EPSILON,
-        "scale_embedding": shape.scale_embeddings,
-        "static_position_embeddings": shape.positions == "sinusoidal",
-        "max_position_embeddings": position_rows(shape),
-        "pad_token_id": size - 1,
-        "eos_token_id": Tokenizer.eos,
-        "decoder_start_token_id": size - 1,
-        "share_encoder_decoder_embeddings": is_shared(shape),
-        "tie_word_embeddings": is_tied(shape),
-        "is_encoder_decoder": True,
-        "dropout": shape.dropout,
-        "attention_dropout": shape.attention_dropout,
-        "activation_dropout": shape.feed_forward_dropout,
-        "use_cache": True,
-        "dtype": precision,
-    }
 
 
 def _generation(model: Model, size: int) -> dict[str, object]:
     search = model.config.search
     values: dict[str, object] = {
-        "pad_token_id": size - 1,
-        "eos_token_id": Tokenizer.eos,
-        "decoder_start_token_id": size - 1,
+        **special_ids(size),
         "forced_eos_token_id": Tokenizer.eos,
         "bad_words_ids": [[size - 1]],
         "num_beams": search.beam,

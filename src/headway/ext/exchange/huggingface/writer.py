@@ -10,7 +10,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.ext.exchange.huggingface.text_files import notes, vocabularies, write_text_files
-from headway.ext.exchange.huggingface.to_marian import find_refusals, to_marian
+from headway.ext.exchange.huggingface.weights import find_refusals, to_marian
 from headway.ext.exchange.output import add_files
 from headway.ext.exchange.own_settings import write_own_settings
 from headway.translation import Model, save_tensors
