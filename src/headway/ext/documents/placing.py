@@ -38,31 +38,12 @@ class Placed(Generic[Content]):
 
 
 def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | Placed[Content]]:
-    """Return the translation of a paragraph with the paragraph's elements around its words.
-
-    If the translation equals the text, every element stays where it is.
-    """
-    if translated.text == paragraph.text:
-        whole = (0, len(paragraph.text))
-        return _keep_places(paragraph.text, paragraph.elements, whole)
+    """Return the translation of a paragraph with the paragraph's elements around its words."""
     links = translated.links or WordLinks.between(paragraph.text, translated.text)
     placing = _Placing(paragraph, translated.text, links, translated.kept)
     words, own = (0, len(links.target)), (0, len(links.source))
     span = (0, len(translated.text))
     return placing.place(paragraph.elements, placing.pairs, own, words, span)
-
-
-def _keep_places(
-    text: str, elements: Sequence[Element[Content]], span: Span
-) -> list[str | Placed[Content]]:
-    found: list[str | Placed[Content]] = []
-    at = span[0]
-    for element in elements:
-        found += [text[at : element.start]] if at < element.start else []
-        inner = _keep_places(text, element.inner, (element.start, element.end))
-        found.append(Placed(element, inner))
-        at = element.end
-    return found + ([text[at : span[1]]] if at < span[1] else [])
 
 
 @dataclass(frozen=True)

@@ -97,17 +97,8 @@ def tokenize_xml(source: str) -> list[XmlToken]:
         HeadwayError: If the document is not well-formed, declares entities, or has too many tags.
     """
     check_count(source.count("<"), "tags")
-    return list(iterate_xml(source))
-
-
-def iterate_xml(source: str) -> Iterator[XmlToken]:
-    """Return an iterator over the tokens of an XML document, of which only one is in memory at a time.
-
-    Raises:
-        HeadwayError: At once, if the document is not well-formed or declares entities.
-    """
     _check_form(source)
-    return _tokenize(source)
+    return list(_tokenize(source))
 
 
 def _tokenize(source: str) -> Iterator[XmlToken]:
@@ -161,11 +152,3 @@ def remove_attribute(tag: str, name: str) -> str:
     """Return the source of a tag without an attribute."""
     pattern = rf"(?<!\s)\s*+{_ATTRIBUTE.pattern}"
     return re.sub(pattern, lambda found: "" if found[1] == name else found[0], tag)
-
-
-_INVALID = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def escape_text(text: str) -> str:
-    """Return the source of a text in XML, without characters that XML cannot have."""
-    return html.escape(_INVALID.sub("", text), quote=False)
