@@ -150,42 +150,23 @@ class _StyleMarker:
         self._parts, self._partner = parts, find_partners(parts)
 
     def mark(self, first: int, last: int, around: Style | None) -> Style | None:
-        """Add a range of parts, and return the style of most text in it.
-
-        What stands between two texts of one style is in their element.
-        """
-        main = self._find_main_style(first, last) or around
-        current, at = main, first
-        name, end = (
-            "",
-            0,
-        )  # of an element that is open, and the number of the part behind its last text
+        """Add a range of parts, and return the style of most text in it."""
+        main, at = self._find_main_style(first, last) or around, first
         while at < last:
             part = self._parts[at]
+            style = style_of(part) if part.kind == "text" else None
             if part.kind == "open" and at in self._partner:
                 self._add_element(part, self._parts[self._partner[at]], at + 1, main)
                 at = self._partner[at]
-            elif part.kind == "text":
-                style = style_of(part)
+            elif style and main and style.key != main.key and part.text != " ":
                 # The style of a space is an accident.
-                if style and current and style.key != current.key and part.text != " ":
-                    self._close(name, end)
-                    current, name = style, ""
-                    if main is None or style.key != main.key:
-                        name = "sup" if style.is_raised else "style"
-                        opened = (Opened(style=style),)
-                        self.out.append(Part("open", opened, name=name, is_element=True))
-                self.out.append(part)
-                end = len(self.out)
+                name = "sup" if style.is_raised else "style"
+                opening = Part("open", (Opened(style=style),), name=name, is_element=True)
+                self.out += [opening, part, Part("close", (END,), name=name, is_element=True)]
             else:
                 self.out.append(part)
             at += 1
-        self._close(name, end)
         return main
-
-    def _close(self, name: str, end: int) -> None:
-        if name:
-            self.out.insert(end, Part("close", (END,), name=name, is_element=True))
 
     def _add_element(self, opening: Part, closing: Part, first: int, around: Style | None) -> None:
         """Add an element, whose marks tell the style of most text in it."""
