@@ -9,7 +9,13 @@ from typing import Any
 from lxml.etree import SubElement
 
 from headway.ext.documents.blocks import MAX_DEPTH, Kind, Part, make_block, make_kept
-from headway.ext.documents.office.fields import FieldMark, join_fields, shows_text
+from headway.ext.documents.office.fields import (
+    FIELD,
+    INSTRUCTION,
+    SEPARATE,
+    join_fields,
+    shows_text,
+)
 from headway.ext.documents.office.places import Place, place_block
 from headway.ext.documents.office.runs import (
     END,
@@ -31,6 +37,11 @@ _ESCAPE = re.compile(r"_x000([9ADad])_")
 _NOISE = frozenset({
     "lang", "noProof", "webHidden", "rsid", "rsidR", "rsidRPr", "altLang", "dirty", "err", "smtClean", "smtId", "bmk",
 })  # fmt: skip
+
+
+_FIELD_MARKS: dict[str, tuple[Kind, str]] = {
+    "begin": ("open", FIELD), "separate": ("point", SEPARATE), "end": ("close", FIELD),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,7 +98,7 @@ class _Reader:
     """Reads the content of a paragraph."""
 
     def __init__(self, dialect: RunDialect) -> None:
-        self.parts: list[Part | FieldMark] = []
+        self.parts: list[Part] = []
         self._dialect = dialect
         self._styles: dict[str, Style] = {}
 
@@ -108,7 +119,7 @@ class _Reader:
             role = self._dialect.roles.get(name)
             piece = Piece(node, style)
             if depth > MAX_DEPTH:
-                self._put("point", piece)
+                self._put("point", "", piece)
             elif name == "r":
                 self.read(node, self._read_style(node), depth + 1)
             elif name == "t":
@@ -118,22 +129,24 @@ class _Reader:
             elif role == "wrapper":
                 self._read_wrapper(node, style, depth)
             elif role == "break":
-                self._put("line", piece)
+                self._put("line", "", piece)
             elif role == "hyphen":
                 style = style or Style("")
                 self.parts.append(Part("text", (Piece(node, style),), "-", key=style.key))
             elif role in ("formula", "field"):
                 self.parts.append(make_kept((piece,), _read_texts(node)))
             elif name == "fldChar":
-                self.parts.append(FieldMark(piece, find_attribute(node, "fldCharType")))
+                self._put(
+                    *_FIELD_MARKS.get(find_attribute(node, "fldCharType"), ("point", "")), piece
+                )
             elif name == "instrText":
-                self.parts.append(FieldMark(piece, "", node.text or ""))
+                self.parts.append(Part("point", (piece,), name=INSTRUCTION, key=node.text or ""))
             elif name.removesuffix("Start") in self._dialect.ranges:
-                self._put("open", piece, name.removesuffix("Start") + find_attribute(node, "id"))
+                self._put("open", name.removesuffix("Start") + find_attribute(node, "id"), piece)
             elif name.removesuffix("End") in self._dialect.ranges:
-                self._put("close", piece, name.removesuffix("End") + find_attribute(node, "id"))
+                self._put("close", name.removesuffix("End") + find_attribute(node, "id"), piece)
             elif role is None and not (name == "rPr" and style):
-                self._put("point", piece)
+                self._put("point", "", piece)
 
     def _read_style(self, run: Node) -> Style:
         """Return the style of a run; those that look the same are one."""
@@ -141,7 +154,7 @@ class _Reader:
         key = "" if properties is None else _describe_content(properties)
         return self._styles.setdefault(key, Style(key, properties))
 
-    def _put(self, kind: Kind, piece: Piece, name: str = "") -> None:
+    def _put(self, kind: Kind, name: str, piece: Piece) -> None:
         self.parts.append(Part(kind, (piece,), name=name))
 
     def _read_text(self, node: Node, style: Style) -> None:
