@@ -1,17 +1,217 @@
-"""The characters of a translation that an inline element stands around, once its words are known."""
+"""The characters of a translation that an inline element stands around, once its words are known.
 
+Elements around a part of a word, such as the 2 in CO2, stand around the same part where the translation has the word.
+Elements without text are images, line breaks and footnotes.
+"""
+
+import re
+import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Generic
 
 from headway.ext.documents.paragraph import Content, Element
-from headway.ext.documents.points import find_point, is_mark
-from headway.ext.documents.word_parts import WordParts
 from headway.ext.protect import AMOUNT, overlapped
-from headway.text import Span, WordLinks, is_translatable
+from headway.text import Span, WordLinks, is_translatable, is_word_alone
+
+_MOST_MARKS = 8  # behind a footnote
+_MOST_SPACES = 16  # between words
+_SENTENCE_END = re.compile(r"(?:[.!?\u2026]|([。！？]))[\"'”’»)\]」』]{0,3}$")
+_CLOSING = ".,;:!?)\u2026"  # no space stands before them, nor behind the end of a text
+_LONGEST_END = 4  # characters of such an end
+
+
+def is_mark(character: str) -> bool:
+    """Return whether a character is punctuation."""
+    return unicodedata.category(character).startswith("P")
+
+
+def is_leading(text: str, place: int) -> bool:
+    """Return whether only a space parts an element at the beginning of a text from the next word."""
+    return place == 0 and text[:1].isspace()
+
+
+def is_trailing(text: str, place: int) -> bool:
+    """Return whether only a space parts an element at the end of a text from the last word."""
+    return place == len(text) and text[-1:].isspace()
+
+
+def is_behind_word(text: str, place: int) -> bool:
+    """Return whether a place is behind the letters of a word, before its punctuation."""
+    if not place or text[place - 1].isspace():
+        return False
+    if is_word_alone(text[place - 1]):
+        return True
+    rest = text[place : place + _MOST_MARKS]
+    marks = next((n for n, character in enumerate(rest) if not is_mark(character)), len(rest))
+    return marks == len(rest) or rest[marks].isspace()
+
+
+def ends_sentence(text: str, place: int) -> bool:
+    """Return whether a place is directly behind the punctuation at the end of a sentence."""
+    end = _SENTENCE_END.search(text[max(0, place - _LONGEST_END) : place])
+    rest = text[place : place + _MOST_SPACES]
+    is_apart = not rest or rest[0].isspace() or (end is not None and end[1] is not None)
+    return end is not None and is_apart and not rest.lstrip()[:1].islower()
+
+
+def find_point(text: str, place: int, target: str, words: Sequence[Span], following: int) -> int:
+    """Return the character of a translation before which an element without text stands.
+
+    Args:
+        text: The text.
+        place: Where the element is in it.
+        target: The translation.
+        words: The words of the translation.
+        following: The number of the word that follows the element there.
+    """
+    next_word = words[following][0] if following < len(words) else len(target)
+    if (at := _find_among_spaces(text, place, target, next_word)) is not None:
+        return at
+    if is_leading(text, place):
+        return 0
+    if is_trailing(text, place):
+        return len(target)
+    if is_behind_word(text, place) and 0 < following <= len(words):
+        at = words[following - 1][1]
+        is_at_mark = is_mark(text[place : place + 1] or " ")
+        if is_at_mark or not (is_mark(text[place - 1]) or is_word_alone(text[place - 1])):
+            while at > 1 and is_mark(target[at - 1]):
+                at -= 1
+        return at
+    at = words[following][0] if following < len(words) else len(target.rstrip())
+    if at > 1 and target[at - 2 : at].isspace() and text[place : place + 1].isspace():
+        at -= 1  # a space stays on each side
+    return at
+
+
+def _find_among_spaces(text: str, place: int, target: str, next_word: int) -> int | None:
+    """Return the place among spaces before a word if the text has several elements among as many spaces."""
+    if not 0 < place < len(text) or not (text[place - 1] + text[place]).isspace():
+        return None
+    before = text[max(0, place - _MOST_SPACES) : place]
+    after = text[place : place + _MOST_SPACES]
+    count = len(before) - len(before.rstrip()), len(after) - len(after.lstrip())
+    start = next_word - sum(count)
+    if start < 0 or sum(count) > _MOST_SPACES or target[start:next_word].strip():
+        return None
+    return start + count[0]
+
+
+def find_missing_spaces(text: str, place: Span, target: str, at: int) -> tuple[str, str]:
+    """Return the spaces around an element in the text that are missing at a point of the translation.
+
+    Args:
+        text: The text.
+        place: The characters of the element in it.
+        target: The translation.
+        at: Where the element is put.
+    """
+    (start, end), previous, following = place, target[max(0, at - 1) : at], target[at : at + 1]
+    own_previous, own_following = text[max(0, start - 1) : start], text[end : end + 1]
+    has_text = start < end  # then it must not become part of a word
+    # Nor must an image that a space parts from the word before it.
+    is_apart = has_text or own_previous.isspace()
+    needs_before = own_previous.isspace() or (
+        has_text and previous.isalnum() and not own_previous.isalnum()
+    )
+    needs_after = own_following.isspace() or (
+        is_apart and following.isalnum() and not own_following.isalnum()
+    )
+    before = " " if needs_before and previous and not previous.isspace() else ""
+    is_closing = following.isspace() or following in _CLOSING
+    after = " " if needs_after and not is_closing else ""
+    return before, after
+
+
+class WordParts:
+    """The elements of a paragraph that stand around a part of a word; the marks beside a word are no part of it.
+
+    Args:
+        text: The text of the paragraph.
+        target: Its translation.
+        links: Their words.
+        elements: All elements of the paragraph.
+    """
+
+    def __init__(
+        self, text: str, target: str, links: WordLinks, elements: Iterable[Element[Any]]
+    ) -> None:
+        self._text, self._target, self._links = text, target, links
+        self._words: dict[Span, int] = {}  # of each element that is a part of a word, by its place
+        self._counts = Counter[int]()  # of such elements of each word, but for protected texts
+        self._attached = set[int]()  # words behind or in which an element without text stands
+        for element in elements:
+            place = element.start, element.end
+            if element.start == element.end:
+                self._attached |= {
+                    *range(*overlapped(links.source, (element.start - 1, element.end)))
+                }
+                continue
+            first, last = overlapped(links.source, place)
+            if last - first == 1:
+                start, end = _strip_marks(text, links.source[first])
+                if start < element.start < end or start < element.end < end:
+                    self._counts[first] += place not in self._words and not element.is_kept
+                    self._words[place] = first
+
+    def __contains__(self, element: Element[Any]) -> bool:
+        """Return whether an element is a part of a word."""
+        return (element.start, element.end) in self._words
+
+    def list_copied(self) -> set[tuple[int, int]]:
+        """Return the links of the words with such elements, or with ones without text, that the translation has as they are."""
+        if not (self._words or self._attached):
+            return set()
+        places: dict[str, list[int]] = defaultdict(list)
+        for number, word in enumerate(self._links.target):
+            places[self._target[slice(*_strip_marks(self._target, word))]].append(number)
+        found: set[tuple[int, int]] = set()
+        seen: Counter[str] = Counter()
+        for number, word in enumerate(self._links.source):
+            core = self._text[slice(*_strip_marks(self._text, word))]
+            has_element = self._counts[number] or number in self._attached
+            if has_element and core and seen[core] < len(places[core]):
+                found.add((number, places[core][seen[core]]))
+            seen[core] += 1
+        return found
+
+    def find(self, element: Element[Any], span: Span) -> Span | None:
+        """Return where an element stands in the translation of its word; None: around all of it.
+
+        It stands around the same characters of a word that stays. Several elements in a word that does not stay divide it.
+
+        Args:
+            element: The element.
+            span: The translation of its word.
+        """
+        word = self._words.get((element.start, element.end))
+        if word is None:
+            return None
+        start, end = _strip_marks(self._text, self._links.source[word])
+        own = max(start, element.start) - start, min(end, element.end) - start
+        at = self._target.find(self._text[start:end], *span)
+        if at >= 0:
+            return at + own[0], at + own[1]
+        if self._counts[word] == 1 or element.is_kept:
+            return None
+        at, last = _strip_marks(self._target, span)
+        first, behind = (round(place * (last - at) / (end - start)) for place in own)
+        return at + first, at + max(first + 1, behind)
+
+
+def _strip_marks(text: str, span: Span) -> Span:
+    """Return a range without the punctuation at its ends."""
+    start, end = span
+    while start < end and is_mark(text[start]):
+        start += 1
+    while start < end and is_mark(text[end - 1]):
+        end -= 1
+    return start, end
 
 
 class KeptSpans:

@@ -3,25 +3,29 @@
 Every element comes back once. The links of words decide where; what has no link keeps its relative place.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from itertools import accumulate
 from typing import Generic
 
-from headway.ext.documents.divisible import WordRange, divide_elements
-from headway.ext.documents.element_places import ElementPlaces, KeptSpans
-from headway.ext.documents.paragraph import Content, Element, Paragraph, Translated, walk
-from headway.ext.documents.points import (
+from headway.ext.documents.element_places import (
+    ElementPlaces,
+    KeptSpans,
+    WordParts,
     ends_sentence,
     find_missing_spaces,
     is_behind_word,
     is_trailing,
 )
-from headway.ext.documents.word_parts import WordParts
+from headway.ext.documents.paragraph import Content, Element, Paragraph, Translated, walk
 from headway.ext.protect import between, overlapped, translate_range
 from headway.text import Span, WordLinks
+
+# The first word of an element in the translation, the word behind it, and the element.
+WordRange = tuple[int, int, Element[Content]]
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class _Placing(Generic[Content]):
         at, word = span[0], words[0]
         # Inside an element only the links between its own words count.
         pairs = [(s, t) for s, t in between(pairs, own) if words[0] <= t < words[1]]
-        found = divide_elements(self._find_words(elements, pairs, own, words))
+        found = _divide_elements(self._find_words(elements, pairs, own, words))
         for number, (first, last, element) in enumerate(found, 1):
             is_apart = element in self._parts
             if number > 1 and not is_apart and _can_share(found[number - 2], found[number - 1]):
@@ -250,3 +254,36 @@ def _can_share(before: WordRange[Content], own: WordRange[Content]) -> bool:
     has_text = element.start < element.end and other.start < other.end
     is_free = not (element.is_kept or other.is_kept or element.inner)
     return is_inside and has_text and is_free and "" != element.kind != other.kind != ""
+
+
+def _divide_elements(found: Sequence[WordRange[Content]]) -> list[WordRange[Content]]:
+    """Return elements so that those that can be divided have no words of others.
+
+    In ``<span>A man plays </span><span>guitar</span><span> on the street</span>`` the translation may have the guitar at
+    the end, or in the middle, of the words of the last element. An element with others inside stays whole.
+
+    Args:
+        found: Elements, sorted by their words.
+    """
+    if not any(map(_is_divisible, found)):
+        return [*found]
+    others = [each for each in found if each[0] < each[1] and not each[2].is_kept]
+    starts = [first for first, _, _ in others]
+    # A number tells elements with the same words apart; the list is a heap, because it is sorted.
+    waiting = [(first, last, number) for number, (first, last, _) in enumerate(found)]
+    divided = []
+    while waiting:
+        first, last, number = heappop(waiting)
+        other = bisect_right(starts, first)
+        end = last
+        if _is_divisible(found[number]) and other < len(others) and others[other][1] <= last:
+            end, rest, _ = others[other]
+            if rest < last:
+                heappush(waiting, (rest, last, number))
+        divided.append((first, end, found[number][2]))
+    return divided
+
+
+def _is_divisible(item: WordRange[Content]) -> bool:
+    first, last, element = item
+    return first < last and element.is_divisible and not element.inner
