@@ -21,9 +21,10 @@ from headway.translation.requests import run
 from headway.translation.translator import Translator
 from support.bounds import bounded, grows_less
 from support.office_files import make_xlsx
-from support.office_packages import change_member
+from support.office_packages import change_member, make_text, make_word
 
 OPTIONS = DocumentOptions("en", "de")
+TEXT = '<x xmlns:t="t"><t:p>{}</t:p></x>'
 SHEET = make_xlsx(random.Random(1))
 
 
@@ -57,6 +58,11 @@ PUMPED: dict[str, tuple[Callable[[int], object], int]] = {
     "spaces in a citation": (lambda n: rewrite(f"a [@a{' ' * n}x] b\n".encode(), "a.md"), 2_000),
     "tag with a bracket in Markdown": (lambda n: rewrite(f'a <{"a" * n} b=">">c\n'.encode(), "a.md"), 1_200),
     "results of formulas": (lambda n: _SIGNS_OF_TEXT.search(b"<c " + b't="str"' * n), 500),
+    "words of OpenDocument": (lambda n: rewrite(make_text(content=TEXT.format("a dog " * n)), "a.odt"), 2_000),
+    "spans": (lambda n: rewrite(make_text(content=TEXT.format('<t:span t:a="b">a</t:span> dog ' * n)), "a.odt"), 300),
+    "runs": (lambda n: rewrite(make_word("<w:p>" + '<w:r><w:t>dog</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>a </w:t></w:r>' * n + "</w:p>"), "a.docx"), 200),
+    "fields": (lambda n: rewrite(make_word("<w:p>" + '<w:r><w:fldChar w:fldCharType="begin"/><w:t>a dog</w:t></w:r>' * n + "</w:p>"), "a.docx"), 200),
+    "formulas": (lambda n: rewrite(change_member(SHEET, "xl/worksheets/sheet1.xml", lambda s: s.replace("</sheetData>", "<row><c><f>IF(A1=&quot;a&quot;,1)</f></c></row>" * n + "</sheetData>")), "a.xlsx"), 300),
     "joined tags": (lambda n: find_protected_text(f"<{'a' * n}>{{b}} c"), 1_200),
     "spaces behind a formula": (lambda n: rewrite(f"$$\na\n$${' ' * n}a\n".encode(), "a.md"), 1_200),
     "spaces in JSON": (lambda n: rewrite(json.dumps({"a": "A" + " " * n + "dog"}).encode(), "a.json"), 4_000),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from headway.ext.documents.blocks import (
     Block,
@@ -13,7 +14,7 @@ from headway.ext.documents.blocks import (
 )
 from headway.ext.documents.office.places import Place, place_block
 from headway.ext.documents.office.run_paragraphs import CELL, read_paragraph
-from headway.ext.documents.office.xml_tree import Node, clean_text
+from headway.ext.documents.office.xml_tree import Node, clean_text, local_name
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.placing import place
 from headway.text import Span
@@ -28,12 +29,15 @@ _CODE = re.compile(
 _SIZE = re.compile(r"&\d{1,2}$")
 _COUNT = re.compile("[0-9]{1,9}")
 _UNIT = "utf-16-le"  # places in a comment are counted in units of two bytes
-_MOST_AUTHORS = 1000
+_MOST_DIGITS = 3  # of the number of an author
+_MOST_MENTIONS = 1_000
 
 
 def read_printed(node: Node) -> Place:
     """Return the texts of a printed header or footer, which is text with codes such as ``&L``, ``&B`` and ``&P``."""
-    nodes = make_translatable_nodes(_trim([*_read_codes(node.text or "")]))
+    text = node.text or ""
+    parts = [*_read_codes(text)] if len(text) <= _MOST_CHARACTERS else []
+    nodes = make_translatable_nodes(_trim(parts))
 
     def write(translations: Sequence[Translated]) -> None:
         left, out = iter(translations), ""
@@ -90,19 +94,23 @@ def read_note(node: Node) -> Place:
 
 
 def _find_author(note: Node) -> str | None:
-    authors = note.getroottree().getroot().find("{*}authors")
+    """Return the name of the author of a note, of those that stand at the beginning of the part."""
+    authors = note.getroottree().getroot()[0]
     comment = note.getparent()
     number = "" if comment is None else comment.get("authorId", "")
-    if authors is None or not number.isdecimal() or int(number) >= min(len(authors), _MOST_AUTHORS):
+    if local_name(authors) != "authors" or not number.isdecimal() or len(number) > _MOST_DIGITS:
         return None
-    return (authors[int(number)].text or "").strip()
+    return next((author.text or "" for author in islice(authors, int(number), None)), "").strip()
 
 
 def read_comment(node: Node) -> Place:
     """Return a comment in a thread, in which the names of people that it mentions stay; a mention tells its place."""
     holder = node.find("{*}text")
     text, at, parts = "" if holder is None else holder.text or "", 0, []
-    mentions = ((*_find_mention(mention, text), mention) for mention in node.iter("{*}mention"))
+    mentions = (
+        (*_find_mention(mention, text), mention)
+        for mention in islice(node.iter("{*}mention"), _MOST_MENTIONS)
+    )
     for start, end, mention in sorted(mentions, key=lambda each: each[0]):
         if at <= start < end:
             parts.append(Part("text", (), text[at:start]))

@@ -143,26 +143,31 @@ class _Writer(ContentWriter):
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         self._is_space = True  # another space would not count
+        self._text: list[str] = []  # that is not written yet
 
     def _write_text(self, text: str) -> None:
         for number, word in enumerate(re.sub(r"[\t\r]", " ", text).split(" ")):
             if number and self._is_space:
+                self._end_text()
                 SubElement(self._open[-1][0], f"{self._namespace}s")
             elif number:
-                self._add_text(" ")
+                self._text.append(" ")
                 self._is_space = True
             if word:
-                self._add_text(word)
+                self._text.append(word)
                 self._is_space = False
 
-    def _add_text(self, text: str) -> None:
-        holder = self._open[-1][0]
-        if len(holder):
-            holder[-1].tail = (holder[-1].tail or "") + text
-        else:
-            holder.text = (holder.text or "") + text
+    def _end_text(self) -> None:
+        holder, text = self._open[-1][0], "".join(self._text)
+        last = next(holder.iterchildren(reversed=True), None)
+        if last is None:
+            holder.text = text or None
+        elif text:
+            last.tail = text
+        self._text = []
 
     def _append(self, node: Node, style: Style | None) -> None:
+        self._end_text()
         if local_name(node) in _BREAKS:
             self._is_space = True
         super()._append(node, style)

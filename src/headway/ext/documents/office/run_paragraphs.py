@@ -211,11 +211,13 @@ class _Writer(ContentWriter):
         self._dialect = dialect
         self._run: Node | None = None  # or what holds text without a run
         self._key = ""  # of its style
-        self._text = ""  # that is not written yet: a run has one text element in most formats
+        self._text: list[
+            str
+        ] = []  # that is not written yet: a run has one text element in most formats
 
     def _write_text(self, text: str) -> None:
         self._start_run(self._style or Style(""))
-        self._text += text
+        self._text.append(text)
 
     def _make_break(self) -> Iterable[Piece]:
         if not self._dialect.new_break:
@@ -251,11 +253,12 @@ class _Writer(ContentWriter):
         self._run = None
 
     def _flush(self) -> None:
-        if self._text:
+        text, self._text = "".join(self._text), []
+        if text:
             node = SubElement(self._run, f"{self._namespace}t")
-            if self._dialect.is_trimmed and self._text != self._text.strip():
+            if self._dialect.is_trimmed and text != text.strip():
                 node.set(_SPACE, "preserve")
-            node.text, self._text = self._dialect.write(self._text), ""
+            node.text = self._dialect.write(text)
 
 
 def read_cell(text: str) -> str:

@@ -254,9 +254,9 @@ class ContentWriter:
         """Write markup."""
         for piece in pieces:
             if piece is END:
-                holder, _ = self._open.pop()
-                if holder is not self._open[-1][0]:
+                if self._open[-1][0] is not self._open[-2][0]:
                     self._end_text()
+                self._open.pop()
             elif isinstance(piece, Opened):
                 holder, style = self._open[-1]
                 if piece.node is not None:
