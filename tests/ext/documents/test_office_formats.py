@@ -652,13 +652,6 @@ def test_newer_charts_are_translated_without_their_numbers() -> None:
     assert read_part(out, "xl/charts/chartEx1.xml") == make_chart("A &amp; B", "C", "D")
 
 
-def test_the_place_of_a_text_names_its_part() -> None:
-    document = open_document(make_file(".pptx", 1), "x.pptx", GERMAN)
-    places = [paragraph.place for paragraph in document.paragraphs]
-    assert places[0] == "slideLayout1, paragraph 1"
-    assert "slide1, paragraph 2" in places
-
-
 def test_a_file_names_the_new_language() -> None:
     for suffix, part, expected in (
         (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from headway.errors import HeadwayError
@@ -69,9 +68,6 @@ class PackagedDocument:
         self._package, self._parts, self._list_kept = package, parts, list_kept
         self._compared, self._cells = compared or ComparedTexts(), cells
         self._directions, self._sheets = directions, sheets
-        for name, part in parts.items():
-            for number, paragraph in enumerate(part.paragraphs, 1):
-                paragraph.place = f"{PurePosixPath(name).stem}, paragraph {number}"
 
     @property
     def paragraphs(self) -> Sequence[Paragraph[Any]]:

@@ -2,11 +2,11 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from headway.ext.documents.office.package import Package
-from headway.ext.documents.office.xml_tree import Node
+from headway.ext.documents.office.workbook import list_parts, read_cells
 from headway.ext.documents.paragraph import Paragraph
 
 _MAIN = ("document", "content", "presentation", "workbook")  # parts that are the file itself
@@ -29,9 +29,9 @@ def name_office_places(package: Package, parts: Mapping[str, _Part]) -> None:
         package: The file.
         parts: Its parts with text, after their names.
     """
-    slides = (name for name, _ in _list_parts(package, _SLIDES, "sldId"))
+    slides = (name for name, _ in list_parts(package, _SLIDES, "sldId"))
     titles = {name: f"slide {number}" for number, name in enumerate(slides, 1)}
-    sheets = {name: node.get("name", "") for name, node in _list_parts(package, _WORKBOOK, "sheet")}
+    sheets = {name: node.get("name", "") for name, node in list_parts(package, _WORKBOOK, "sheet")}
     cells = _find_cells(package, sheets) if _STRINGS in parts else {}
     for name, part in parts.items():
         title = (titles | sheets).get(name) or _describe(name)
@@ -46,36 +46,9 @@ def _describe(name: str) -> str:
     return "" if stem in _MAIN else " ".join(_WORDS.findall(stem)).lower() or stem
 
 
-def _list_parts(package: Package, main: str, element: str) -> Iterator[tuple[str, Node]]:
-    """Yield the parts that a list of the main part names, such as slides, in its order, with what names them."""
-    folder, name = posixpath.split(main)
-    relations = f"{folder}/_rels/{name}.rels"
-    if main not in package or relations not in package:
-        return
-    nodes = package.parse(relations).iter("{*}Relationship")
-    targets = {node.get("Id", ""): node.get("Target", "") for node in nodes}
-    for node in package.parse(main).iter(f"{{*}}{element}"):
-        keys = (value for key, value in node.attrib.items() if key.endswith("}id"))
-        target = targets.get(next(keys, ""), "")
-        yield posixpath.normpath(posixpath.join(f"/{folder}", target)).lstrip("/"), node
-
-
 def _find_cells(package: Package, sheets: Mapping[str, str]) -> dict[str, str]:
-    """Return the first cell of each text that a workbook stores once for all cells, such as ``Sheet1!B7``."""
-    texts = [
-        "".join(each.text or "" for each in node.iter("{*}t") if not _is_reading(each)).strip()
-        for node in package.parse(_STRINGS).iter("{*}si")
-    ]
+    """Return the first cell of each text, such as ``Sheet1!B7``; a workbook stores a text once for all its cells."""
     found: dict[str, str] = {}
-    for part, title in sheets.items():
-        for cell in package.parse(part).iter("{*}c") if part in package else ():
-            number = cell.findtext("{*}v") or ""
-            if cell.get("t") == "s" and number.isdecimal() and int(number) < len(texts):
-                found.setdefault(texts[int(number)], f"{title}!{cell.get('r', '?')}")
+    for cell, text in read_cells(package, sheets, _STRINGS):
+        found.setdefault(text.strip(), cell)
     return found
-
-
-def _is_reading(text: Node) -> bool:
-    """Return whether a text says how the one beside it is pronounced."""
-    parent = text.getparent()
-    return parent is not None and str(parent.tag).endswith("}rPh")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from headway.ext.documents.office.compared_texts import ComparedTexts
 from headway.ext.documents.office.package import Package, name_member
 from headway.ext.documents.office.run_paragraphs import read_cell
-from headway.ext.documents.office.xml_tree import Node, find_attribute, iterate_xml, local_name
+from headway.ext.documents.office.xml_tree import Node, iterate_xml, local_name
 from headway.text import is_translatable
 
 # Ends of types of parts in which something compares: formulas, lists, filters; names of columns; pivot tables.
@@ -84,41 +84,50 @@ def list_kept_cells(
     if not compared.is_used:
         return []
     own = {name: kind for name, kind in types.items() if name in package}
-    kept = {
-        str(number)
-        for part, kind in own.items()
-        if kind.endswith("sharedStrings+xml")
-        for number, node in enumerate(iterate_xml(package.read(part), "si"))
-        if _stays(node, compared)
-    }
-    return [
-        f"{title}!{cell.get('r', '?')}"
-        for part, title in _find_sheets(package, own).items()
-        for row in iterate_xml(package.read(part), "row")
-        for cell in row
-        if (cell.get("t") == "s" and cell.findtext("{*}v") in kept)
-        or (cell.get("t") == "inlineStr" and _stays(cell, compared))
-    ]
+    sheets = {name: posixpath.basename(name) for name in own if own[name].endswith("worksheet+xml")}
+    main = next(name for name, kind in own.items() if kind.endswith(".main+xml"))
+    sheets |= {name: node.get("name", "") for name, node in list_parts(package, main, "sheet")}
+    strings = next((name for name, kind in own.items() if kind.endswith("sharedStrings+xml")), "")
+    cells = read_cells(package, sheets, strings)
+    return [cell for cell, text in cells if compared.keeps(text) and is_translatable(text)]
 
 
-def _stays(node: Node, compared: ComparedTexts) -> bool:
-    text = "".join(each.text or "" for each in node.iter("{*}t"))
-    return compared.keeps(text) and is_translatable(text)
+def read_cells(
+    package: Package, sheets: Mapping[str, str], strings: str
+) -> Iterator[tuple[str, str]]:
+    """Yield the names of cells, such as ``Sheet1!B7``, and the texts in them.
+
+    Args:
+        package: The workbook.
+        sheets: The titles of its sheets, after the names of their parts.
+        strings: The name of the part with shared strings.
+    """
+    nodes = iterate_xml(package.read(strings), "si") if strings in package else ()
+    texts = {str(number): _read_text(node) for number, node in enumerate(nodes)}
+    for part, title in sheets.items():
+        for row in iterate_xml(package.read(part), "row") if part in package else ():
+            for cell in row:
+                if cell.get("t") in ("s", "inlineStr"):
+                    number = cell.findtext("{*}v") or ""
+                    text = texts.get(number, "") if cell.get("t") == "s" else _read_text(cell)
+                    yield f"{title}!{cell.get('r', '?')}", text
 
 
-def _find_sheets(package: Package, types: Mapping[str, str]) -> dict[str, str]:
-    """Return the titles of the sheets, by the names of their parts."""
-    found = {
-        name: posixpath.basename(name) for name in types if types[name].endswith("worksheet+xml")
-    }
-    main = next(name for name, kind in types.items() if kind.endswith(".main+xml"))
+def _read_text(node: Node) -> str:
+    """Return the text of a string, without how words are pronounced."""
+    texts = node.iter("{*}t")
+    return "".join(text.text or "" for text in texts if local_name(text.getparent()) != "rPh")
+
+
+def list_parts(package: Package, main: str, element: str) -> Iterator[tuple[str, Node]]:
+    """Yield the parts that a list of the main part names, such as slides, in its order, with what names them."""
     folder, name = posixpath.split(main)
     relations = f"{folder}/_rels/{name}.rels"
-    nodes = package.parse(relations).iter("{*}Relationship") if relations in package else ()
-    parts = {node.get("Id", ""): node.get("Target", "") for node in nodes}
-    for sheet in package.parse(main).iter("{*}sheet"):
-        path = posixpath.join(f"/{folder}", parts.get(find_attribute(sheet, "id"), ""))
-        part = posixpath.normpath(path).lstrip("/")
-        if part in found:
-            found[part] = sheet.get("name", "")
-    return found
+    if main not in package or relations not in package:
+        return
+    nodes = package.parse(relations).iter("{*}Relationship")
+    targets = {node.get("Id", ""): node.get("Target", "") for node in nodes}
+    for node in package.parse(main).iter(f"{{*}}{element}"):
+        keys = (value for key, value in node.attrib.items() if key.endswith("}id"))
+        target = targets.get(next(keys, ""), "")
+        yield posixpath.normpath(posixpath.join(f"/{folder}", target)).lstrip("/"), node
