@@ -69,18 +69,19 @@ def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
     for label in layout.labels:
         wide = text_width(label.text, label.size)
         left = label.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * wide
-        assert left >= 0, label
-        assert left + wide <= layout.width, label
-        assert 0 <= label.y <= layout.height
+        assert layout.x <= left, label
+        assert left + wide <= layout.x + layout.width + 1e-6, label
+        assert layout.y <= label.y <= layout.y + layout.height
         if label.role == "label":
             box = [p for p in parts if p.x <= label.x <= p.x + p.width
                    and p.y <= label.y <= p.y + p.height]  # fmt: skip
             assert len(box) == 1
             assert wide <= box[0].width
     for line in picture.layout.lines:
-        assert min(line.x1, line.x2, line.y1, line.y2) >= 0
-        assert max(line.x1, line.x2) <= layout.width
-        assert max(line.y1, line.y2) <= layout.height
+        assert layout.x <= min(line.x1, line.x2)
+        assert max(line.x1, line.x2) <= layout.x + layout.width
+        assert layout.y <= min(line.y1, line.y2)
+        assert max(line.y1, line.y2) <= layout.y + layout.height
 
 
 def memory_lines(picture: Picture, *, is_arrow: bool) -> list[Line]:

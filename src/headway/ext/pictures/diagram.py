@@ -6,7 +6,7 @@ from typing import Literal
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.pictures.layout import Anchor, Box, Label, Line, PictureLayout
+from headway.ext.pictures.layout import Anchor, Box, Label, Line, PictureLayout, Point
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.text_width import text_width
 
@@ -69,22 +69,7 @@ def diagram(config: ModelConfig) -> Picture:
         f"Transformer, d_model = {config.d_model}",
         f"An encoder of {config.num_encoder_layers} layers and a decoder of"
         f" {config.num_decoder_layers}, {config.num_heads} heads, {config.norm}-norm.",
-        _move(layout, -left, -top, max(side + 350, *ends) - left, 56 - top),
-    )
-
-
-def _move(
-    layout: PictureLayout, dx: float, dy: float, width: float, height: float
-) -> PictureLayout:
-    return PictureLayout(
-        width,
-        height,
-        [replace(label, x=label.x + dx, y=label.y + dy) for label in layout.labels],
-        [replace(box, x=box.x + dx, y=box.y + dy) for box in layout.boxes],
-        lines=[
-            replace(line, x1=line.x1 + dx, y1=line.y1 + dy, x2=line.x2 + dx, y2=line.y2 + dy)
-            for line in layout.lines
-        ],
+        replace(layout, x=left, y=top, width=max(side + 350, *ends) - left, height=56 - top),
     )
 
 
@@ -106,22 +91,15 @@ class Column:
     y: float = 0.0
     width: float = WIDTH
 
-    def line(
-        self,
-        x1: float,
-        y1: float,
-        x2: float,
-        y2: float,
-        *,
-        is_arrow: bool = False,
-        role: str = "line",
-    ) -> None:
-        """Add a line between two points."""
-        self.layout.lines.append(Line(x1, y1, x2, y2, is_arrow, role=role))
+    def path(self, *points: Point, is_arrow: bool = True, role: str = "line") -> None:
+        """Add lines from point to point; the last one is an arrow."""
+        for place, (start, end) in enumerate(pairwise(points), 2):
+            ends_here = is_arrow and place == len(points)
+            self.layout.lines.append(Line(*start, *end, ends_here, role=role))
 
     def extend(self, by: float, *, is_arrow: bool = False) -> None:
         """Extend the line on top of the column."""
-        self.line(self.x, self.y, self.x, self.y - by, is_arrow=is_arrow)
+        self.path((self.x, self.y), (self.x, self.y - by), is_arrow=is_arrow)
         self.y -= by
 
     def text(
@@ -130,27 +108,17 @@ class Column:
         """Add a name beside or between the boxes."""
         self.layout.labels.append(Label(text, x, y, size, anchor, role="name"))
 
-    def box(
-        self,
-        label: str,
-        detail: str,
-        color: str,
-        height: float = HIGH,
-        width: float = 0.0,
-        sheets: int = 1,
-    ) -> float:
+    def box(self, label: str, color: str, detail: str = "", sheets: int = 1) -> float:
         """Put a box on top; return the y of its middle.
 
         Args:
             label: Its letters shrink until they fit.
-            detail: The second line, smaller; its letters shrink, too.
             color: A name of `COLORS`.
-            height: The height.
-            width: The width; 0: that of the column.
+            detail: A second line, smaller; its letters shrink, too. Without it the box is low.
             sheets: How many heads the box stands for; at most two others are drawn behind it.
         """
+        width, height = self.width, HIGH if detail else LOW
         self.y -= height
-        width = width or self.width
         for back in reversed(range(min(sheets, 3))):
             x, y = self.x - width / 2 + 5 * back, self.y - 5 * back
             role = "sheet" if back else "part"
@@ -184,26 +152,22 @@ class Column:
         branch = self.y
         if is_pre_norm:
             self.extend(GAP, is_arrow=True)
-            self.box("Layer norm", "", "norm", LOW)
+            self.box("Layer norm", "norm")
         outer = self.side * WIDTH / 4
         if inputs == "one":
             self.extend(BRANCH, is_arrow=True)
         else:
             self.extend(BRANCH / 2)
             for aside in (-outer, 0.0, outer) if inputs == "three" else (outer,):
-                self.line(self.x, self.y, self.x + aside, self.y)
-                self.line(
-                    self.x + aside, self.y, self.x + aside, self.y - BRANCH / 2, is_arrow=True
-                )
+                x, end = self.x + aside, self.y - BRANCH / 2
+                self.path((self.x, self.y), (x, self.y), (x, end))
             self.y -= BRANCH / 2
         bottom = self.y
-        self.box(label, detail, color)
+        self.box(label, color, detail)
         self.extend(GAP)
-        middle = self.box("Add" if is_pre_norm else "Add & layer norm", "", "norm", LOW)
+        middle = self.box("Add" if is_pre_norm else "Add & layer norm", "norm")
         edge, out = self.x + 2 * outer, self.x + 2 * outer + self.side * 14
-        self.line(self.x, branch, out, branch)
-        self.line(out, branch, out, middle)
-        self.line(out, middle, edge, middle, is_arrow=True)
+        self.path((self.x, branch), (out, branch), (out, middle), (edge, middle))
         return bottom
 
 
@@ -217,7 +181,7 @@ def _add_embedding(
     width = config.d_embedding or config.d_model
     scale = f", times sqrt({config.d_model})" if config.scale_embeddings else ""
     mapped = f", mapped to {config.d_model}" if width != config.d_model else ""
-    column.box(label, f"{vocab_size:,} x {width}{scale}{mapped}", "embedding")
+    column.box(label, "embedding", f"{vocab_size:,} x {width}{scale}{mapped}")
     column.extend(14, is_arrow=True)
     if config.positions != "none":
         radius, side = 9.0, column.side
@@ -228,7 +192,7 @@ def _add_embedding(
             Box(*corner, 2 * radius, 2 * radius, "#ffffff", 1.0, OUTLINE, radius, "sum")
         )
         column.text("+", column.x, middle, 15)
-        column.line(start, middle, column.x + side * radius, middle, is_arrow=True)
+        column.path((start, middle), (column.x + side * radius, middle))
         kind = "sinusoidal" if config.positions == "sinusoidal" else "learned"
         for word, y in ((kind, middle - 7), ("positions", middle + 7)):
             column.text(word, start + side * 6, y, 11, "end" if side < 0 else "start")
@@ -266,7 +230,7 @@ def _add_stack(column: Column, config: ModelConfig, *, is_decoder: bool) -> floa
     column.extend(GAP)
     if is_pre_norm:
         column.extend(GAP, is_arrow=True)
-        column.box("Layer norm", "", "norm", LOW)
+        column.box("Layer norm", "norm")
     return bottom
 
 
@@ -274,9 +238,9 @@ def _add_output(column: Column, config: ModelConfig) -> None:
     """Draw the linear map and the softmax."""
     column.extend(18, is_arrow=True)
     width = config.d_embedding or config.d_model
-    column.box("Linear", f"{width} to {config.target_vocab_size:,}", "linear")
+    column.box("Linear", "linear", f"{width} to {config.target_vocab_size:,}")
     column.extend(14, is_arrow=True)
-    column.box("Softmax", "", "softmax", LOW)
+    column.box("Softmax", "softmax")
     column.extend(18, is_arrow=True)
     column.text("Output probabilities", column.x, column.y - 12)
     column.y -= 22
@@ -287,10 +251,9 @@ def _connect_memory(encoder: Column, decoder: Column, top: float, bottom: float)
     between, turn = (encoder.x + decoder.x) / 2 + 6, bottom + 13
     ends = decoder.x - WIDTH * 0.36, decoder.x - WIDTH * 0.15
     path = [(encoder.x, top), (encoder.x, top - 16), (between, top - 16), (between, turn)]
-    for start, end in pairwise([*path, (ends[1], turn)]):
-        encoder.line(*start, *end, role="memory")
+    encoder.path(*path, (ends[1], turn), is_arrow=False, role="memory")
     for x in ends:
-        encoder.line(x, turn, x, bottom, is_arrow=True, role="memory")
+        encoder.path((x, turn), (x, bottom), role="memory")
 
 
 def _add_many_heads(layout: PictureLayout, config: ModelConfig, left: float) -> float:
@@ -299,24 +262,23 @@ def _add_many_heads(layout: PictureLayout, config: ModelConfig, left: float) -> 
     heads, width = config.num_heads, config.d_model
     bias = ", with biases" if config.attention_bias else ""
     layout.labels.append(_note(f"linear maps of {heads} heads{bias}", left, 0))
-    column = Column(layout, left + 145, y=-20)
+    column = Column(layout, left + 145, y=-20, width=280)
     for letter, size, aside in (("V", d_v, -98), ("K", d_k, 0), ("Q", d_k, 98)):
         part = Column(layout, column.x + aside, y=column.y, width=84)
         part.text(letter, part.x, part.y, 14)
         part.y -= 8
         part.extend(22, is_arrow=True)
-        part.box(f"{width} to {size}", "", "linear", LOW, sheets=heads)
+        part.box(f"{width} to {size}", "linear", sheets=heads)
         part.extend(36, is_arrow=True)
     column.y = part.y
     core = "additive attention" if config.compatibility == "additive" else "dot-product attention"
-    middle = column.box(core, "", "attention", LOW, 280, sheets=heads)
+    middle = column.box(core, "attention", sheets=heads)
     column.text(f"h = {heads}", column.x + 155, middle, 11, "start")
-    for label, color in (
-        (f"concatenate {heads} heads", "norm"),
-        (f"linear W^O: {heads * d_v} to {width}", "linear"),
-    ):
-        column.extend(36, is_arrow=True)
-        column.box(label, "", color, LOW, 160)
+    column.width = 160
+    column.extend(36, is_arrow=True)
+    column.box(f"concatenate {heads} heads", "norm")
+    column.extend(36, is_arrow=True)
+    column.box(f"linear W^O: {heads * d_v} to {width}", "linear")
     return _add_title(column, "Multi-head attention", left)
 
 
@@ -338,14 +300,13 @@ def _add_one_head(layout: PictureLayout, config: ModelConfig, left: float, botto
     for letter, x in (("q", column.x - 50), ("k", column.x + 50), ("v", out)):
         column.text(letter, x, foot, 14)
         if letter != "v":
-            column.line(x, column.y, x, column.y - 22, is_arrow=True)
+            column.path((x, column.y), (x, column.y - 22))
     column.y -= 22
     for place, (label, color) in enumerate(step for step in steps if step[0]):
         if place:
             column.extend(20, is_arrow=True)
-        middle = column.box(label, "", color, LOW)
-    column.line(out, foot - 8, out, middle)
-    column.line(out, middle, column.x + column.width / 2, middle, is_arrow=True)
+        middle = column.box(label, color)
+    column.path((out, foot - 8), (out, middle), (column.x + column.width / 2, middle))
     layout.labels.append(_note(f"d_k = {d_k}, d_v = {d_v}", out + 12, foot))
     layout.labels.append(_note(hidden, left, foot + 22))
     name = "Scaled dot-product attention" if config.scale_attention else "Dot-product attention"

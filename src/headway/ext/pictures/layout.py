@@ -161,6 +161,8 @@ class PictureLayout:
         fan: The offset of each head's links, which keeps the links of the heads apart.
         maps: The maps of cells.
         lines: Lines and arrows.
+        x: The left edge.
+        y: The top edge.
     """
 
     width: float
@@ -173,6 +175,8 @@ class PictureLayout:
     fan: list[Point] = field(default_factory=list)
     maps: list[MapPlace] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
+    x: float = 0.0
+    y: float = 0.0
 
     def link_ends(self, query: int, key: int, head: int | None) -> tuple[Point, Point]:
         """Return both ends of the line that shows one weight; None: of the mean over heads."""

@@ -93,15 +93,15 @@ class Picture:
         return max(1, int((self.width - 2 * MARGIN - 40) // LEGEND_STEP))
 
     def header(self) -> tuple[list[Label], list[Line]]:
-        """Return the title and the legend, above the layout: their y is negative."""
-        top = -self.header_height
-        labels = [Label(self.title, 0, top + 20, 15, is_bold=True, role="title")]
+        """Return the title and the legend, above the layout."""
+        left, top = self.layout.x, self.layout.y - self.header_height
+        labels = [Label(self.title, left, top + 20, 15, is_bold=True, role="title")]
         lines: list[Line] = []
         top += 44
         if self.heads:
-            labels.append(caption("head", 0, top, role="legend"))
+            labels.append(caption("head", left, top, role="legend"))
         for place, head in enumerate(self.heads):
-            x = 40 + place % self._heads_a_row * LEGEND_STEP
+            x = left + 40 + place % self._heads_a_row * LEGEND_STEP
             y = top + place // self._heads_a_row * 16
             dash = head_dash(head) if len(self.heads) > 1 else ()
             lines.append(
@@ -139,8 +139,9 @@ class Picture:
         figure = new_figure(self.width, self.height)
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_axis_off()
-        axes.set_xlim(-MARGIN, self.width - MARGIN)
-        axes.set_ylim(self.layout.height + MARGIN, -self.header_height)
+        left, top = self.layout.x - MARGIN, self.layout.y - self.header_height
+        axes.set_xlim(left, left + self.width)
+        axes.set_ylim(top + self.height, top)
         axes.set_autoscale_on(False)
         for box in [*self.layout.boxes, *self.boxes]:
             _draw_box(axes, box, self._cell_color)

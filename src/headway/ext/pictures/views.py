@@ -79,7 +79,7 @@ def draw_view(
         links,
         head_boxes(layout, choice, links),
         choose_cells(attention, layout, choice),
-        query,
+        choice.query,
     )
 
 

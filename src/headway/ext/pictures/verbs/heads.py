@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from headway.cli import DIRECTION, MACHINE, add_options, read_parallel_files
+from headway.cli import DIRECTION, MACHINE, Argument, add_options, read_parallel_files
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
@@ -23,31 +23,24 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_options(parser, "MODEL")
-    parser.add_argument(
-        "--source", metavar="FILE", required=True, help="source text, one sentence on each line"
+    add_options(
+        parser,
+        "MODEL",
+        Argument("--source FILE", "source text, one sentence on each line", {"required": True}),
+        Argument("--reference FILE", "reference translations, line by line", {"required": True}),
+        Argument(
+            "--alignment FILE",
+            "word pairs such as 0-0 1-2, one line for each sentence (default: found by occlusion)",
+        ),
+        Argument(
+            "--pairs N", "measure on the first N sentence pairs (default: 200)", {"default": 200}
+        ),
+        Argument("--no-bleu", "do not measure the BLEU lost without each head"),
+        Argument("--out FILE", "also draw the heads: .svg, .png or .pdf"),
+        Argument("--json", "print JSON"),
+        *DIRECTION,
+        *MACHINE,
     )
-    parser.add_argument(
-        "--reference", metavar="FILE", required=True, help="reference translations, line by line"
-    )
-    parser.add_argument(
-        "--alignment",
-        metavar="FILE",
-        help="word pairs such as 0-0 1-2, one line for each sentence (default: found by occlusion)",
-    )
-    parser.add_argument(
-        "--pairs",
-        type=int,
-        metavar="N",
-        default=200,
-        help="measure on the first N sentence pairs (default: 200)",
-    )
-    parser.add_argument(
-        "--no-bleu", action="store_true", help="do not measure the BLEU lost without each head"
-    )
-    parser.add_argument("--out", metavar="FILE", help="also draw the heads: .svg, .png or .pdf")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_options(parser, *DIRECTION, *MACHINE)
 
 
 def run(args: argparse.Namespace) -> None:

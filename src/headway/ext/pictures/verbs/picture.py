@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.cli import DIRECTION, add_options
+from headway.cli import DIRECTION, Argument, add_options
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
+    from headway.ext.pictures.links import Selection
     from headway.ext.pictures.maps import AttentionMap, AttentionMaps
     from headway.ext.pictures.picture import Picture
     from headway.translation import Translator
@@ -36,47 +37,37 @@ CHOICES = {"view": "head", "words": False, "orientation": "columns"} | dict.from
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_options(parser, "MODEL")
-    parser.add_argument("sentence", metavar="SENTENCE", help="sentence to translate")
-    parser.add_argument(
-        "--target", metavar="TEXT", help="translation of SENTENCE (default: the model translates)"
+    meaning = (
+        "head (default): lines between tokens; word: the lines of --word; grid: a small map of each head; heat: one large"
+        " map; alignment: lines between words; growth: the same, word after word (.svg)"
     )
-    parser.add_argument(
-        "--out", metavar="FILE", help="file to write: .svg, .png, .pdf, .json or .html"
+    kinds, orientations = ("encoder", "decoder", "cross"), ("columns", "paper")
+    add_options(
+        parser,
+        "MODEL",
+        Argument("SENTENCE", "sentence to translate"),
+        Argument("--target TEXT", "translation of SENTENCE (default: the model translates)"),
+        Argument("--out FILE", "file to write: .svg, .png, .pdf, .json or .html"),
+        Argument("--view VIEW", meaning, {"metavar": None, "choices": VIEWS, "default": "head"}),
+        Argument(
+            "--kind KIND", "which attention (default: cross)", {"metavar": None, "choices": kinds}
+        ),
+        Argument("--layer N", "layer, from 1 (default: the one that usually aligns best)"),
+        Argument("--heads N,N", "heads, from 1, such as 1,3 (default: all)"),
+        Argument("--word WORD", "draw only this token, given by its text or its number"),
+        Argument("--words", "merge subwords into words"),
+        Argument(
+            "--orientation WAY",
+            "view head: tokens in columns (default), or in rows as in the paper",
+            {"metavar": None, "choices": orientations, "default": "columns"},
+        ),
+        Argument(
+            "--explain",
+            "print the numbers by which one head attends from one token (default: the first); --out draws them,"
+            " without --word for all tokens",
+        ),
+        *DIRECTION,
     )
-    parser.add_argument(
-        "--view",
-        choices=tuple(VIEWS),
-        default="head",
-        help="head (default): lines between tokens; word: the lines of --word; grid: a small map of"
-        " each head; heat: one large map; alignment: lines between words; growth: the same, word after word (.svg)",
-    )
-    parser.add_argument(
-        "--kind", choices=("encoder", "decoder", "cross"), help="which attention (default: cross)"
-    )
-    parser.add_argument(
-        "--layer",
-        type=int,
-        metavar="N",
-        help="layer, from 1 (default: the one that usually aligns best)",
-    )
-    parser.add_argument("--heads", metavar="N,N", help="heads, from 1, such as 1,3 (default: all)")
-    parser.add_argument(
-        "--word", metavar="WORD", help="draw only this token, given by its text or its number"
-    )
-    parser.add_argument("--words", action="store_true", help="merge subwords into words")
-    parser.add_argument(
-        "--orientation",
-        choices=("columns", "paper"),
-        default="columns",
-        help="view head: tokens in columns (default), or in rows as in the paper",
-    )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="print the numbers by which one head attends from one token (default: the first); --out draws them",
-    )
-    add_options(parser, *DIRECTION)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -147,54 +138,43 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
 
 def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
-    from headway.ext.pictures.labels import find_token
     from headway.ext.pictures.views import draw_view
 
     name = {"head": "heads", "word": "heads", "growth": "alignment"}.get(args.view, args.view)
     if args.orientation == "paper":
         name = "paper"
     kind = "cross" if name == "alignment" else args.kind
-    found = maps.pick(kind)
-    layer, heads = choose(found, args)
-    query = find_token(found.queries, args.word) if args.word else None
-    return draw_view(maps, name, kind, layer=layer, heads=heads, query=query)
+    chosen = choose(maps.pick(kind), args)
+    return draw_view(maps, name, kind, layer=chosen.layer, heads=chosen.heads, query=chosen.query)
 
 
 def explain_token(
     translator: "Translator", maps: "AttentionMaps", args: argparse.Namespace
 ) -> None:
-    """Print the numbers of one head and one token, by default of the first ones, and draw those of this token or of all."""
+    """Print the numbers of one head and one token, by default of the first ones; draw those of this token or of all."""
     from headway.ext.pictures.explain import explain
-    from headway.ext.pictures.labels import find_token
     from headway.ext.pictures.lanes import lanes
+
+    chosen = choose(maps.pick(args.kind), args)
+    if args.heads and len(chosen.heads) > 1:
+        raise UsageError(f"--heads {args.heads}: --explain shows one head")
+    place = {"kind": args.kind, "layer": chosen.layer, "head": chosen.heads[0]}
+    steps = explain(translator, maps.source, maps.target, **place)
+    print(steps.to_text(chosen.query or 0))
+    if args.out and Path(args.out).suffix in DRAWN:
+        lanes(steps, None if chosen.query is None else [chosen.query]).save(args.out)
+
+
+def choose(attention: "AttentionMap", args: argparse.Namespace) -> "Selection":
+    """Return the layer, the heads and the token of the command line."""
+    from headway.ext.pictures.labels import find_token
     from headway.ext.pictures.links import Selection
 
-    found = maps.pick(args.kind)
-    layer, heads = choose(found, args)
-    if heads and len(heads) > 1:
-        raise UsageError(f"--heads {args.heads}: --explain shows one head")
-    choice = Selection.of(found, layer, heads)
-    steps = explain(
-        translator,
-        maps.source,
-        maps.target,
-        kind=args.kind,
-        layer=choice.layer,
-        head=choice.heads[0],
-    )
-    query = find_token(found.queries, args.word) if args.word else None
-    print(steps.to_text(query or 0))
-    if args.out and Path(args.out).suffix in DRAWN:
-        lanes(steps, None if query is None else [query]).save(args.out)
-
-
-def choose(
-    found: "AttentionMap", args: argparse.Namespace
-) -> tuple[int | None, Sequence[int] | None]:
-    """Return the layer and the heads of the command line, from 0; None: not given."""
-    layers, count = found.weights.shape[:2]
+    layers, count = attention.weights.shape[:2]
     layer = None if args.layer is None else numbers("--layer", str(args.layer), layers)[0]
-    return layer, numbers("--heads", args.heads, count) if args.heads else None
+    heads = numbers("--heads", args.heads, count) if args.heads else None
+    query = find_token(attention.queries, args.word) if args.word else None
+    return Selection.of(attention, layer, heads, query)
 
 
 def numbers(option: str, text: str, count: int) -> Sequence[int]:

@@ -3,34 +3,24 @@
 import argparse
 import sys
 
-from headway.errors import UsageError
+from headway.cli import Argument, add_options
 
 EXAMPLE = "headway plot runs/demo\nheadway plot runs/demo runs/other --out curves.png"
-DEFAULT_OUT = "curves.svg"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run directory, finished or not")
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        default=DEFAULT_OUT,
-        help=f"file to write: .svg, .png or .pdf (default: {DEFAULT_OUT})",
+    meaning = "file to write: .svg, .png or .pdf (default: curves.svg)"
+    add_options(
+        parser,
+        Argument("RUN...", "run directory, finished or not"),
+        Argument("--out FILE", meaning, {"default": "curves.svg"}),
     )
-    # Accepted only to name the replacement.
-    parser.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--every", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> None:
     """Write the figure."""
     from headway.ext.pictures.plotting import plot
 
-    if args.live or args.every:
-        raise UsageError(
-            "headway plot --live is gone: train with --training.tensorboard true and run"
-            " tensorboard --logdir RUN"
-        )
     plot(args.runs, args.out)
     print(f"wrote {args.out}", file=sys.stderr)
