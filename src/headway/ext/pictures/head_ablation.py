@@ -5,10 +5,9 @@ forward pass needs no code for it. Paper: section 3.2.2 (multi-head attention).
 """
 
 import copy
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from random import Random
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 import torch
@@ -56,11 +55,6 @@ class BleuLoss:
     lost: float
     others: list[float]
 
-    @property
-    def mean_of_others(self) -> float:
-        """The mean over the draws."""
-        return fmean(self.others) if self.others else 0.0
-
 
 class HeadAblation:
     """Measures the BLEU of translations with heads switched off.
@@ -92,11 +86,6 @@ class HeadAblation:
     def bleu_lost(self, places: Collection[Place]) -> float:
         """Return the fall of BLEU without these heads; a negative number is a rise."""
         return self.full_bleu - self._bleu(remove_heads(self.translator, places))
-
-    def measure_each(self, heads: Iterable[Head]) -> Iterator[Head]:
-        """Measure `Head.bleu_lost` of each head."""
-        for head in heads:
-            yield replace(head, bleu_lost=self.bleu_lost([head.place]))
 
     def compare_aligning(
         self, heads: Sequence[Head], draws: int = 5, seed: int = 1

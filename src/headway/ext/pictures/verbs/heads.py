@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from headway.cli import DIRECTION, MACHINE, Argument, add_options, read_parallel_files
@@ -148,15 +149,9 @@ def measure_head_losses(
     console = Console(stderr=True)
     search = replace(translator.default_search, beam=1, n_best=1, sample=False)
     ablation = HeadAblation(translator, sources, references, search)
-    tried = track(
-        ablation.measure_each(heads),
-        "without each head",
-        total=len(heads),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    done = list(tried)
+    is_shown = console.is_terminal
+    rest = track(heads, "without each head", console=console, transient=True, disable=not is_shown)
+    done = [replace(head, bleu_lost=ablation.bleu_lost([head.place])) for head in rest]
     return ablation.full_bleu, done, ablation.compare_aligning(done)
 
 
@@ -164,19 +159,15 @@ def table(heads: Sequence["Head"]) -> str:
     """Return a line for each head; layers and heads are counted from 1."""
     from headway.ext.pictures.roles import ROLES
 
+    row = "{:<8}{:>5}{:>6}{:>8}{:>7}{:>6}{:>8}{:>6}{:>9}{:>9}{:>11}  {}"
     names = ["kind", "layer", "head", "aligns", "prev.", "next", "itself", "</s>", "<start>"]
-    names += ["entropy", "BLEU lost", "role"]
-    lines = ["{:<8}{:>5}{:>6}{:>8}{:>7}{:>6}{:>8}{:>6}{:>9}{:>9}{:>11}  {}".format(*names)]
+    lines = [row.format(*names, "entropy", "BLEU lost", "role")]
     for head in heads:
         shares = [head.shares.get(name) for name in ROLES]
         words = ["-" if share is None else f"{share:.0%}" for share in shares]
         lost = "-" if head.bleu_lost is None else f"{head.bleu_lost:.2f}"
-        lines.append(
-            "{:<8}{:>5}{:>6}{:>8}{:>7}{:>6}{:>8}{:>6}{:>9}".format(
-                head.kind, head.layer + 1, head.head + 1, *words
-            )
-            + f"{head.entropy:>9.2f}{lost:>11}  {head.role}"
-        )
+        place = head.kind, head.layer + 1, head.head + 1
+        lines.append(row.format(*place, *words, f"{head.entropy:.2f}", lost, head.role))
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -187,7 +178,7 @@ def format_loss(loss: "BleuLoss") -> str:
     text = f"aligning heads (layer.head): {names}\nlost without all {count}: {loss.lost:.2f}"
     if loss.others:
         text += (
-            f"\nlost without {count} others, {len(loss.others)} draws: {loss.mean_of_others:.2f}"
+            f"\nlost without {count} others, {len(loss.others)} draws: {fmean(loss.others):.2f}"
             f" ({min(loss.others):.2f} to {max(loss.others):.2f})"
         )
     return text
