@@ -509,7 +509,7 @@ def test_labels_are_saved_and_unknown_labels_are_rejected(data, tmp_path):
     with pytest.raises(HeadwayError, match="not a list of labels"):
         load_tokenizer(tmp_path, "classifier")
     (tmp_path / "labels.json").unlink()
-    with pytest.raises(HeadwayError, match=r"no labels\.json"):
+    with pytest.raises(HeadwayError, match=r"labels\.json: No such file"):
         LabelTokenizer.load(tmp_path)
     assert (
         load_tokenizer(tmp_path, "translator").fingerprint == Tokenizer.load(tmp_path).fingerprint

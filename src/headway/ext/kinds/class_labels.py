@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.files import replace_text
+from headway.files import read_json, replace_text
 from headway.text import Draw, Tokenizer
 
 FILE = "labels.json"
@@ -35,7 +35,9 @@ class LabelTokenizer(Tokenizer):
         Raises:
             HeadwayError: If a file is missing or damaged; it names the file.
         """
-        return LabelTokenizer(Tokenizer.load(directory).models[0], _read_labels(Path(directory)))
+        return LabelTokenizer(
+            Tokenizer.load(directory).models[0], _read_labels(Path(directory) / FILE)
+        )
 
     def save(self, directory: str | Path) -> None:
         """Write ``tokenizer.model`` and ``labels.json``; each appears whole or not at all."""
@@ -80,16 +82,8 @@ class LabelTokenizer(Tokenizer):
         return [i for ids in self.encode_source(parts) for i in ids]
 
 
-def _read_labels(directory: Path) -> list[str]:
-    path = directory / FILE
-    if not path.is_file():
-        raise HeadwayError(f"{directory}: no {FILE}")
-    try:
-        with path.open("rb") as opened:
-            content = opened.read(MAX_LABEL_BYTES + 1)
-        labels = json.loads(content) if len(content) <= MAX_LABEL_BYTES else None
-    except (OSError, ValueError, RecursionError):
-        labels = None
+def _read_labels(path: Path) -> list[str]:
+    labels = read_json(path, MAX_LABEL_BYTES)
     if not isinstance(labels, list) or not labels or not all(isinstance(x, str) for x in labels):
         raise HeadwayError(f"{path}: not a list of labels")
     return labels

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from headway.cli import MACHINE, add_options
+from headway.cli import MACHINE, Argument, add_options
 from headway.errors import UsageError
 
 EXAMPLE = """\
@@ -16,29 +16,26 @@ headway encode runs/mine --layers all --out vectors.npy < text.en"""
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        help="run or model directory of a translator or classifier",
+    layers, pooling = ("last", "all"), ("mean", "first")
+    add_options(
+        parser,
+        Argument("MODEL", "run or model directory of a translator or classifier"),
+        Argument(
+            "--layers WHICH",
+            "vectors of the last layer (default) or of all layers",
+            {"metavar": None, "choices": layers, "default": "last"},
+        ),
+        Argument(
+            "--pooling WAY",
+            "mean over the tokens of a sentence (default), or the vector of its first token",
+            {"metavar": None, "choices": pooling, "default": "mean"},
+        ),
+        Argument(
+            "--out FILE",
+            "write an array [lines, layers, d_model] to this .npy file (default: print JSON)",
+        ),
+        *MACHINE,
     )
-    parser.add_argument(
-        "--layers",
-        choices=("last", "all"),
-        default="last",
-        help="vectors of the last layer (default) or of all layers",
-    )
-    parser.add_argument(
-        "--pooling",
-        choices=("mean", "first"),
-        default="mean",
-        help="mean over the tokens of a sentence (default), or the vector of its first token",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write an array [lines, layers, d_model] to this .npy file (default: print JSON)",
-    )
-    add_options(parser, *MACHINE)
 
 
 def run(args: argparse.Namespace) -> None:
