@@ -187,9 +187,13 @@ class PictureLayout:
         return (start[0] + dx, start[1] + dy), (end[0] + dx, end[1] + dy)
 
     def to_json(self) -> dict[str, object]:
-        """Return JSON values, lengths rounded to a tenth of a pixel."""
-        values = {name: _round(part) for name, part in asdict(self).items() if name != "links"}
-        return values | {"links": self.links and asdict(self.links)}
+        """Return JSON values, lengths rounded to a tenth of a pixel, for the page, whose layouts have no lines of their own."""
+        shown = {
+            name: part for name, part in asdict(self).items() if name not in ("lines", "x", "y")
+        }
+        return {name: _round(part) for name, part in shown.items()} | {
+            "links": self.links and asdict(self.links)
+        }
 
 
 def _round(value: object) -> object:

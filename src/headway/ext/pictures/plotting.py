@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.ext.pictures.curves import SERIES, Curves, Points, label_runs, thin
-from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes
+from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes, new_figure
 from headway.ext.pictures.style import head_color, head_dash
 from headway.files import replace_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INCHES = (12.0, 6.6)
+SIZE = (1152, 633.6)  # pixels
 LEGEND_WIDTH = 50  # characters of a line; a longer name of a run is broken
 MARKED = 40  # points; a longer curve has no marks
 LineStyle = str | tuple[int, tuple[float, ...]]
@@ -41,12 +41,8 @@ def draw_curves(paths: Sequence[str | Path], form: str = "svg") -> bytes:
     """
     runs = [Curves(path) for path in paths]
     with drawing_settings():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=INCHES, dpi=120)
+        figure = new_figure(*SIZE)
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
-        FigureCanvasAgg(figure)
         axes = figure.subplots(2, 3).flatten()
         has_bleu = any(run.points["bleu"] for run in runs)
         left_out = (
