@@ -44,9 +44,7 @@ def main(name: str, count: int = 500) -> int:
             continue
         with tempfile.TemporaryDirectory() as top:
             notes = form.write(model, Path(top) / "out", "float32")
-            found = certify(
-                model, formats.load_runner(name, Path(top) / "out"), name, "float32", notes, lines
-            )
+            found = certify(model, form.run(Path(top) / "out"), name, "float32", notes, lines)
         failed += bool(found.failures)
         print(
             f"{label:24} {found.identical} of {found.lines} the same, {found.ties} ties,"

@@ -13,11 +13,11 @@ import pytest
 from headway.config import load
 from headway.errors import HeadwayError, UsageError
 from headway.ext.best import recipe_numbers, recipe_text, running
+from headway.ext.best.other_programs import OtherPrograms
 from headway.ext.best.recipe_options import Options
 from headway.ext.best.recipe_text import PairFiles, TextFacts, prepare_text
 from headway.ext.best.running import Processors, make_plan
 from headway.ext.best.stage import JoinedText
-from headway.ext.exchange.other_programs import OtherPrograms
 from headway.text import PreparedData
 from headway.text.preparation import prepare
 from support.toy_models import SOURCE_WORDS, sentences, translate_words

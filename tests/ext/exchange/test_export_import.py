@@ -19,8 +19,8 @@ from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.ctranslate2.writer import write
 from headway.ext.exchange.exporting import export_model
+from headway.ext.exchange.formats import import_package
 from headway.ext.exchange.importing import MAX_CARD_BYTES, import_model
-from headway.ext.exchange.optional_package import import_package
 from headway.ext.exchange.order import Order, check_pieces, order_pieces
 from headway.text import SentencePieceFile, Tokenizer
 from headway.translation import Translator

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from headway.cli import run_child
 from headway.devices import available_cores
 from headway.errors import HeadwayError, UsageError
+from headway.ext.best.other_programs import OtherPrograms
 from headway.ext.best.recipe_numbers import Scale, Settings, choose_scale
 from headway.ext.best.recipe_options import Options
 from headway.ext.best.recipe_plan import RecipePlan
@@ -22,7 +23,6 @@ from headway.ext.best.recipe_text import prepare_text
 from headway.ext.best.report import write_report
 from headway.ext.best.stage import Stage, Words, list_options, record_stage, replay
 from headway.ext.best.stage_maker import PLAN
-from headway.ext.exchange import OtherPrograms
 from headway.files import (
     hash_file,
     remove,

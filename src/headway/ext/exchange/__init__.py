@@ -1,6 +1,6 @@
 """Models to and from other programs: a folder a format.
 
-Each folder has ``writer.py`` and ``runner.py``, and ``reader.py`` if Headway imports the format;
+Each folder has ``writer.py``, and ``reader.py`` if Headway imports the format;
 `headway.ext.exchange.formats` says what they must offer.
 """
 
@@ -12,8 +12,7 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.ext.exchange.ctranslate2.spec import write_weights
-    from headway.ext.exchange.optional_package import import_package
-    from headway.ext.exchange.other_programs import OtherPrograms
+    from headway.ext.exchange.formats import import_package
 
 extension = Extension(
     name="exchange",

@@ -14,12 +14,11 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 from headway import __version__
 from headway.config import SearchConfig
 from headway.ext.exchange.formats import FORMATS, ExportRunner
-from headway.translation import Model, TokenSearch, batch_by_length, pad_right
+from headway.translation import Model, PlainEngine, TokenSearch, batch_by_length
 
 MAX_LINES = 1000
 RANDOM_LINES = 200
@@ -130,7 +129,13 @@ def certify(
     hypotheses = token_search.search(sources, [[] for _ in sources], search, may_be_blank=True)
     ours = [best.tokens for best, *_ in hypotheses]
     theirs = runner.translate_greedily(sources, limits)
-    differences = _differences(_log_probs(model, sources, ours), runner.log_probs(sources, ours))
+    differences = [
+        abs(a - b)
+        for own, other in zip(
+            _log_probs(model, sources, ours), runner.log_probs(sources, ours), strict=True
+        )
+        for a, b in zip(own, other, strict=True)
+    ]
     is_finite = all(map(math.isfinite, differences))
     limit = tolerance(model)
     different = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if list(a) != list(b)]
@@ -165,39 +170,27 @@ def tolerance(model: Model) -> float:
     return 1e-4 if model.config.model.d_model <= 256 else 2e-4
 
 
-def _differences(ours: list[list[float]], theirs: list[list[float]]) -> list[float]:
-    """Return the absolute difference of each token's log-probabilities."""
-    return [
-        abs(a - b)
-        for own, other in zip(ours, theirs, strict=True)
-        for a, b in zip(own, other, strict=True)
-    ]
-
-
-def _find_failures(certificate: Certificate) -> list[str]:
+def _find_failures(found: Certificate) -> list[str]:
+    if found.largest_difference is None or found.mean_difference is None:
+        return ["the export's log-probabilities are not numbers"]
     reasons = []
-    if certificate.largest_difference is None or certificate.mean_difference is None:
-        reasons.append("the export's log-probabilities are not numbers")
-    elif (
-        certificate.precision == "float32"
-        and certificate.largest_difference > certificate.tolerance
-    ):
+    if found.precision == "float32":
+        if found.largest_difference > found.tolerance:
+            reasons.append(
+                f"a token's log-probability differs by {found.largest_difference:.1e},"
+                f" more than {found.tolerance:.0e}"
+            )
+        if different := found.lines - found.identical - found.ties:
+            reasons.append(f"{different} of {found.lines} greedy translations differ")
+        return reasons
+    if found.mean_difference > MAX_MEAN_DIFFERENCE:
         reasons.append(
-            f"a token's log-probability differs by {certificate.largest_difference:.1e},"
-            f" more than {certificate.tolerance:.0e}"
-        )
-    elif certificate.precision != "float32" and certificate.mean_difference > MAX_MEAN_DIFFERENCE:
-        reasons.append(
-            f"log-probabilities differ by {certificate.mean_difference:.2f} in the mean, more than"
+            f"log-probabilities differ by {found.mean_difference:.2f} in the mean, more than"
             f" {MAX_MEAN_DIFFERENCE:g}, which rounding does not explain"
         )
-    different = certificate.lines - certificate.identical - certificate.ties
-    if certificate.precision == "float32" and different:
-        reasons.append(f"{different} of {certificate.lines} greedy translations differ")
-    if certificate.precision != "float32" and certificate.bleu:
-        lost = certificate.bleu["headway"] - certificate.bleu["exported"]
-        if lost > MAX_LOST_BLEU:
-            reasons.append(f"rounding costs {lost:.2f} BLEU, more than {MAX_LOST_BLEU}")
+    lost = found.bleu["headway"] - found.bleu["exported"] if found.bleu else 0.0
+    if lost > MAX_LOST_BLEU:
+        reasons.append(f"rounding costs {lost:.2f} BLEU, more than {MAX_LOST_BLEU}")
     return reasons
 
 
@@ -219,15 +212,13 @@ def _log_probs(
     model: Model, sources: Sequence[list[int]], targets: Sequence[list[int]]
 ) -> list[list[float]]:
     """Return the log-probability of each target token by the plain model, in fp32."""
+    engine = PlainEngine(model.transformer)
     log_probs: list[list[float]] = [[]] * len(sources)
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
     for rows in batch_by_length(lengths, BATCH_TOKENS):
-        source_BS, segments = pad_right([sources[i] for i in rows], model.tokenizer.source_pad)
-        target_BT, _ = pad_right([targets[i] for i in rows], model.tokenizer.target_pad)
-        log_p_BTV = F.log_softmax(model.transformer(source_BS, target_BT, segments), -1)
-        log_p_BT = log_p_BTV.gather(-1, target_BT[..., None])[..., 0]
-        for row, i in enumerate(rows):
-            log_probs[i] = log_p_BT[row, : len(targets[i])].tolist()
+        found = engine.read([sources[i] for i in rows], [targets[i] for i in rows])
+        for i, given in zip(rows, found, strict=True):
+            log_probs[i] = [*map(float, given.log_p)]
     return log_probs
 
 
@@ -257,11 +248,6 @@ def _bleu(
 
 
 def versions(format_name: str) -> dict[str, str]:
-    """Return the versions of Headway and of the packages of a format that are installed."""
-    found = {"headway": __version__, "torch": torch.__version__}
-    for name in FORMATS[format_name].packages:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    """Return the versions of Headway and of the packages of a format, with which it was written and compared."""
+    packages = {name: importlib.metadata.version(name) for name in FORMATS[format_name]}
+    return {"headway": __version__, "torch": torch.__version__} | packages

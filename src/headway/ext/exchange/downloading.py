@@ -1,20 +1,26 @@
 """Other programs' models, on disk or on the Hugging Face hub: imported once, into Headway's cache."""
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.ext.exchange import hub
 from headway.ext.exchange.importing import import_model
 from headway.ext.exchange.json_file import read_optional_json_object
 from headway.ext.exchange.recognizing import is_foreign, recognize_format
+from headway.ext.exchange.sources import (
+    Notify,
+    download_files,
+    download_settings,
+    download_weights,
+    log_notice,
+    parse_name,
+)
 from headway.files import cache_directory, hash_file
 
 CACHE_VERSION = 2  # part of the name of a cached import; increase it if imports change
 
 
-def download_and_import(word: str | Path, notify: hub.Notify = hub.log_notice) -> Path:
+def download_and_import(word: str | Path, notify: Notify = log_notice) -> Path:
     """Return a directory of a Headway model for a path or a name, whoever made the model.
 
     Marian, CTranslate2 and Argos models are imported once, under ``models/`` in the cache. A model of the
@@ -31,20 +37,21 @@ def download_and_import(word: str | Path, notify: hub.Notify = hub.log_notice) -
     if path.exists() and is_foreign(path):
         recognize_format(path)  # reports what cannot be imported before the files are hashed
         name = path.resolve().name
-        out = _import_once(path, _import_directory(name, _hash_files(path)), name)
+        out = _import_directory(name, _hash_files(path))
+        if not out.is_dir():
+            _import(path, out, name)
         notify(f"{word}: a model of another program, imported to {out}")
         return out
     if path.is_dir():
         return path
-    settings = hub.download_settings(word, notify)
-    values = read_optional_json_object(settings / "config.json")
-    if {"format", "settings"} <= values.keys():
-        return hub.download_files(word, settings, hub.WEIGHTS)
-    name = model_name(word)
+    settings = download_settings(word, notify)
+    if {"format", "settings"} <= read_optional_json_object(settings / "config.json").keys():
+        return download_weights(word, settings)
+    name, _ = parse_name(word)
     out = _import_directory(name, settings.name)
-    if out.is_dir():
-        return out
-    return _import_once(_download_weights(word, settings, values), out, name)
+    if not out.is_dir():
+        _import(_download_weights(word, settings), out, name)
+    return out
 
 
 def _import_directory(name: str, version: str) -> Path:
@@ -53,15 +60,13 @@ def _import_directory(name: str, version: str) -> Path:
     return cache_directory() / "models" / folder
 
 
-def _import_once(path: Path, out: Path, name: str) -> Path:
-    """Import a model to ``out``, unless it is there."""
-    if not out.is_dir():
-        try:
-            import_model(path, out, name=name)
-        except (HeadwayError, OSError):
-            if not out.is_dir():  # another process may have made the same directory
-                raise
-    return out
+def _import(path: Path, out: Path, name: str) -> None:
+    """Import a model, which another process may import to the same directory meanwhile."""
+    try:
+        import_model(path, out, name=name)
+    except (HeadwayError, OSError):
+        if not out.is_dir():
+            raise
 
 
 def _hash_files(path: Path) -> str:
@@ -78,24 +83,22 @@ def _hash_files(path: Path) -> str:
     return digest.hexdigest()
 
 
-def download(word: str, notify: hub.Notify) -> Path:
+def download(word: str, notify: Notify) -> Path:
     """Return the hub's snapshot of another program's model, with its weights.
 
     Args:
         word: The model's name.
-        notify: Called with a line that names the model of the hub.
+        notify: Called with a line that names the model of the
 
     Raises:
         HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
     """
-    settings = hub.download_settings(word, notify)
-    values = read_optional_json_object(settings / "config.json")
-    return _download_weights(word, settings, values)
+    return _download_weights(word, download_settings(word, notify))
 
 
-def _download_weights(word: str | Path, settings: Path, values: Mapping[str, object]) -> Path:
-    """Download the weights of a model whose ``config.json`` holds ``values``."""
-    model_type = values.get("model_type")
+def _download_weights(word: str | Path, settings: Path) -> Path:
+    """Download the weights of another program's model, of which the settings are there."""
+    model_type = read_optional_json_object(settings / "config.json").get("model_type")
     if model_type is None and any(settings.glob("*_vocabulary.*")):
         weights = "model.bin"  # CTranslate2's own format
     elif model_type == "marian":
@@ -106,16 +109,10 @@ def _download_weights(word: str | Path, settings: Path, values: Mapping[str, obj
             + (f" (model_type {str(model_type)[:40]!r})" if model_type else "")
             + "; Marian's, CTranslate2's and Headway's own can"
         )
-    directory = hub.download_files(word, settings, (weights,))
+    directory = download_files(word, settings, (weights,))
     if not (directory / weights).is_file():
         raise HeadwayError(
             f"{word}: no {weights} there; pickled weights (pytorch_model.bin) are not downloaded:"
             " save it with transformers, which writes safetensors, and headway import that"
         )
     return directory
-
-
-def model_name(word: str | Path) -> str:
-    """Return a name without its prefix and revision."""
-    match = hub.NAME.fullmatch(str(word))
-    return match[2] if match else str(word)

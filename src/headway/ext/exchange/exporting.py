@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headway.errors import HeadwayError, UsageError
 from headway.ext.exchange.certificate import Certificate, certify
-from headway.ext.exchange.formats import ExportWriter, load_runner, load_writer
+from headway.ext.exchange.formats import ExportWriter, load_writer
 from headway.ext.exchange.output import check_absent, create_atomically
 from headway.text import list_codes
 from headway.translation import Model, complete_card
@@ -86,7 +86,7 @@ def export_model(
     with create_atomically(out) as temporary:
         notes = writer.write(model, temporary, precision)
         if verify:
-            runner = load_runner(to, temporary)
+            runner = writer.run(temporary)
             certificate = certify(model, runner, to, precision, notes, lines, references)
             del runner  # it may hold the files open
         facts = export_facts(to, precision, writer.USAGE, notes, certificate)
@@ -109,18 +109,18 @@ def export_facts(
     to: str, precision: str, usage: str, notes: Sequence[str], certificate: Certificate | None
 ) -> str:
     """Return the facts of an export in Markdown: how to load it, notes, and the comparison."""
+    listed = "\n".join(f"- {note}" for note in notes)
     result = (
-        "Not compared with the model it was made from."
-        if certificate is None
-        else certificate.to_text()
+        certificate.to_text() if certificate else "Not compared with the model it was made from."
     )
-    return "\n\n".join(
-        (
-            "## This export",
-            f"Format: {to}, weights in {precision}; made by `headway export`.",
-            usage,
-            "\n".join(f"- {note}" for note in notes),
-            "### Compared with the model it was made from",
-            result,
-        )
-    )
+    return f"""## This export
+
+Format: {to}, weights in {precision}; made by `headway export`.
+
+{usage}
+
+{listed}
+
+### Compared with the model it was made from
+
+{result}"""

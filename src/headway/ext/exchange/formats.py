@@ -2,30 +2,19 @@
 
 import importlib
 from pathlib import Path
-from typing import NamedTuple, Protocol, cast
+from types import ModuleType
+from typing import Protocol, cast
 
 from headway.config import ModelConfig
-from headway.errors import UsageError, suggest
+from headway.errors import HeadwayError, UsageError, suggest
 from headway.ext.exchange.recognizing import recognize_format
 from headway.translation import Model
 
-
-class Format(NamedTuple):
-    """What is known of a format before its modules are imported.
-
-    Attributes:
-        runner: The class in its module ``runner``.
-        packages: With these an export is written and compared; a certificate names their versions.
-    """
-
-    runner: str
-    packages: tuple[str, ...]
-
-
+# The formats, and the packages with which an export is written and compared; a certificate names their versions.
 FORMATS = {
-    "ctranslate2": Format("CTranslate2Runner", ("ctranslate2",)),
-    "huggingface": Format("TransformersRunner", ("transformers", "safetensors")),
-    "argos": Format("ArgosRunner", ("ctranslate2",)),
+    "ctranslate2": ("ctranslate2",),
+    "huggingface": ("transformers", "safetensors"),
+    "argos": ("ctranslate2",),
 }
 
 
@@ -52,6 +41,13 @@ class ExportWriter(Protocol):
 
     def add_files(self, out: Path, files: dict[str, str]) -> None:
         """Add text files, by name, to an export."""
+
+    def run(self, out: Path) -> "ExportRunner":
+        """Load an export into the program that it is for.
+
+        Raises:
+            HeadwayError: If the program is not installed, or cannot load the export.
+        """
 
 
 class ExportRunner(Protocol):
@@ -87,14 +83,20 @@ def load_writer(name: str) -> ExportWriter:
     return cast("ExportWriter", importlib.import_module(f"headway.ext.exchange.{name}.writer"))
 
 
-def load_runner(name: str, path: Path) -> ExportRunner:
-    """Load an export into the program that it is for.
+def import_package(name: str) -> ModuleType:
+    """Import a package of the extra ``export``.
 
     Raises:
-        HeadwayError: If the program is not installed, or cannot load the export.
+        HeadwayError: If the package is not installed, or cannot be imported.
     """
-    module = importlib.import_module(f"headway.ext.exchange.{name}.runner")
-    return cast("ExportRunner", getattr(module, FORMATS[name].runner)(path))
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        is_missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
+        reason = "is not installed" if is_missing else f"cannot be imported ({error})"
+        raise HeadwayError(
+            f'this needs {name}, which {reason}: pip install "headway[export]"'
+        ) from None
 
 
 def read_foreign_model(path: Path) -> tuple[str, Model]:

@@ -1,16 +1,23 @@
-"""Building a model from foreign weights and facts."""
+"""Building a model from foreign weights and facts, and ``headway.json``: settings that only Headway reads, of its own exports."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from torch import Tensor
 
-from headway.config import ModelConfig
+from headway.config import Config, ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.own_settings import read_own_settings, restore_settings
 from headway.model import Transformer, make_model_without_memory
-from headway.text import Tokenizer
-from headway.translation import Model, StoredConfig
+from headway.text import Tokenizer, check_symbols
+from headway.translation import Model, StoredConfig, read_config, write_config
+
+OWN_SETTINGS = "headway.json"
+
+
+def write_own_settings(model: Model, out: Path) -> None:
+    """Write the settings, languages and origin of a model beside its export."""
+    write_config(out, model.config, model.languages, OWN_SETTINGS, model.pairs, model.origin)
 
 
 def build_model(
@@ -32,8 +39,8 @@ def build_model(
     Raises:
         HeadwayError: As `build_transformer` does, or if the stored settings are damaged.
     """
-    if stored := read_own_settings(directory, tokenizer):
-        facts = stored._replace(config=restore_settings(facts.config, stored.config))
+    if stored := _read_own_settings(directory, tokenizer):
+        facts = stored._replace(config=_restore_settings(facts.config, stored.config))
     transformer = build_transformer(facts.config.model, weights, file)
     config, languages, pairs, origin = facts.config, facts.languages, facts.pairs, facts.origin
     return Model(transformer, tokenizer, config, languages, directory, pairs, origin)
@@ -70,3 +77,29 @@ def build_transformer(
     model = Transformer(config)
     model.load_state_dict({name: tensor.float() for name, tensor in weights.items()})
     return model.eval()
+
+
+def _read_own_settings(directory: Path, tokenizer: Tokenizer) -> StoredConfig | None:
+    """Return what `write_own_settings` wrote; None for the model of another program.
+
+    Args:
+        directory: The directory of the import.
+        tokenizer: The tokenizer, which has symbols of the target languages.
+
+    Raises:
+        HeadwayError: If the file is damaged, or the vocabulary lacks the symbol of a target language.
+    """
+    if not (directory / OWN_SETTINGS).is_file():
+        return None
+    stored = read_config(directory, OWN_SETTINGS)
+    check_symbols([target for _, target in stored.pairs], tokenizer)
+    return stored
+
+
+def _restore_settings(config: Config, original: Config) -> Config:
+    """Return the settings of an import with those of the original that its weights do not show."""
+    names = ["dropout", "attention_dropout", "feed_forward_dropout"]
+    if config.model.positions != "learned":
+        names.append("max_positions")  # the stored table is longer
+    model = replace(config.model, **{name: getattr(original.model, name) for name in names})
+    return replace(config, model=model, text=original.text, search=original.search)

@@ -10,9 +10,8 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.argos.package import unpack
 from headway.ext.exchange.exporting import CARD
 from headway.ext.exchange.formats import read_foreign_model
-from headway.ext.exchange.named_languages import find_named_languages
+from headway.ext.exchange.named_languages import UNKNOWN_LANGUAGE, find_named_languages
 from headway.ext.exchange.output import create_atomically
-from headway.ext.exchange.shared_values import UNKNOWN_LANGUAGE
 from headway.files import hash_file
 from headway.text import Languages, list_pairs, name_pair, normalize_code
 from headway.translation import Model, complete_card, license_fields, save_model, split_card

@@ -2,8 +2,9 @@
 
 import re
 
-from headway.ext.exchange.shared_values import UNKNOWN_LANGUAGE
 from headway.text import NAMES, Languages, shorten_code
+
+UNKNOWN_LANGUAGE = "und"  # the code of ISO 639 for a language that is not named
 
 
 def find_named_languages(name: str) -> Languages:

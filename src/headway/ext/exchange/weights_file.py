@@ -1,9 +1,14 @@
 """Reading a foreign file of weights: safetensors, or a pickle of tensors alone.
 
-No code in a file is run, and no more memory is used than the expected shapes need.
+No code in a file is run, and no more memory is used than the expected shapes need. A pickle is scanned
+before torch reads it with its weights-only reader. It may name nothing but what lists tensors: that reader also calls
+functions that take any amount of memory, and would hash nested tuples for ever.
 """
 
+import pickletools
+import zipfile
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 
 import torch
@@ -11,12 +16,22 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.ext.exchange.pickled_tensors import read_tensors
+from headway.ext.exchange.zip_archive import check_list_of_entries
 from headway.translation import check_header
 
-MAX_OTHER_BYTES = 1 << 24  # of a file beside its numbers
 FLOAT_TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 Shapes = Mapping[str, tuple[int, ...]]
+
+MAX_PICKLE_BYTES = 1 << 19  # that of 1,000 layers has less
+MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # the first of the pickles of torch before 1.6
+COUNT = 5  # of the pickles of torch before 1.6; the numbers follow
+TUPLES = {"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"}
+FUNCTIONS = {
+    "collections OrderedDict",
+    "torch._utils _rebuild_parameter",
+    "torch._utils _rebuild_tensor_v2",
+    *(f"torch {kind}Storage" for kind in ("Float", "Half", "BFloat16", "Double", "Long")),
+}
 
 
 def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Tensor]:
@@ -31,13 +46,8 @@ def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Te
         The tensors, in float32.
 
     Raises:
-        HeadwayError: If the file holds anything else, or numbers that are not finite.
+        HeadwayError: If the file holds anything else.
     """
-    size = file.stat().st_size
-    if _count(required) > size:
-        raise HeadwayError(f"{file}: {size} bytes are less than config.json's shapes need")
-    if size > 8 * (_count(required) + _count(optional)) + MAX_OTHER_BYTES:
-        raise HeadwayError(f"{file}: {size} bytes are more than config.json's shapes need")
     known = {**required, **optional}
     weights = _read_safetensors(file) if file.suffix == ".safetensors" else read_tensors(file)
     for name in sorted(weights.keys() | required.keys()):
@@ -53,14 +63,8 @@ def read_weights(file: Path, required: Shapes, optional: Shapes) -> dict[str, Te
         place = weight.data_ptr(), weight.dtype, weight.shape, weight.stride()
         if place not in converted:
             converted[place] = weight.float()
-            if not converted[place].isfinite().all():
-                raise HeadwayError(f"{file}: {name} holds numbers that are not finite")
         weights[name] = converted[place]
     return weights
-
-
-def _count(shapes: Shapes) -> int:
-    return sum(torch.Size(shape).numel() for shape in shapes.values())
 
 
 def _read_safetensors(file: Path) -> dict[str, Tensor]:
@@ -71,3 +75,79 @@ def _read_safetensors(file: Path) -> dict[str, Tensor]:
             return {name: weights.get_tensor(name) for name in weights.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise HeadwayError(f"{file}: not a whole safetensors file: {error}") from None
+
+
+def read_tensors(file: Path) -> dict[str, Tensor]:
+    """Read named tensors; an archive's numbers are mapped and not copied.
+
+    Raises:
+        HeadwayError: If the file holds anything else, or a tensor of more numbers than are stored.
+    """
+    is_archive = zipfile.is_zipfile(file)
+    if is_archive:
+        _check_archive(file)
+    else:
+        with file.open("rb") as opened:
+            start = opened.read(MAX_PICKLE_BYTES)
+        if not start.startswith(MAGIC):
+            raise HeadwayError(f"{file}: not a file of weights alone")
+        _check_pickles(file, start, COUNT)
+    try:
+        stored = torch.load(file, map_location="cpu", weights_only=True, mmap=is_archive)
+    except Exception as error:  # a hostile file may fail in any way
+        reason = f"{type(error).__name__}: {error}".split("\n")[0].split(". ")[0]
+        raise HeadwayError(f"{file}: not a file of weights alone: {reason}") from None
+    if not isinstance(stored, dict) or not all(
+        isinstance(name, str)
+        and type(part) in (Tensor, torch.nn.Parameter)
+        and part.layout == torch.strided
+        for name, part in stored.items()
+    ):
+        raise HeadwayError(f"{file}: holds other things than named tensors")
+    for name, part in stored.items():
+        numbers = part.untyped_storage().nbytes()
+        if part.nbytes > numbers or numbers > file.stat().st_size:
+            raise HeadwayError(f"{file}: {name} has more numbers than the file")
+    return {name: part.detach() for name, part in stored.items()}
+
+
+def _check_archive(file: Path) -> None:
+    """Check that torch would have written an archive: not compressed, and nothing overlaps."""
+    check_list_of_entries(file)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries = archive.infolist()
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+                raise HeadwayError(f"{file}: compressed, which no file of weights is")
+            if sum(entry.file_size for entry in entries) > file.stat().st_size:
+                raise HeadwayError(f"{file}: its parts overlap")
+            for entry in entries:
+                if entry.filename.lower().endswith(".pkl"):  # torch ignores the case of a name
+                    with archive.open(entry) as opened:
+                        _check_pickles(file, opened.read(MAX_PICKLE_BYTES), 1)
+    except HeadwayError:
+        raise
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError) as error:
+        raise HeadwayError(f"{file}: not a whole archive: {error}") from None
+
+
+def _check_pickles(file: Path, content: bytes, count: int) -> None:
+    """Check what the pickles at the beginning of ``content`` name, and that none uses a tuple twice."""
+    stream = BytesIO(content)
+    tuples: set[object] = set()  # numbers of stored tuples
+    before = problem = ""
+    try:
+        for _ in range(count):
+            for operation, argument, _ in pickletools.genops(stream):
+                name = operation.name
+                if name == "GLOBAL" and argument not in FUNCTIONS:
+                    problem = f"its pickle names {argument!r:.60}"
+                elif name.endswith("BINPUT"):
+                    (tuples.add if before in TUPLES else tuples.discard)(argument)
+                elif name.endswith("BINGET") and argument in tuples:
+                    problem = "it uses a tuple twice"
+                before = name
+    except Exception as error:  # pickletools raises several types
+        problem = str(error)[:80]
+    if problem:
+        raise HeadwayError(f"{file}: not a file of weights alone: {problem}")

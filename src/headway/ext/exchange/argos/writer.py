@@ -6,13 +6,14 @@ from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.ext.exchange.argos.package import add_files, pack
+from headway.ext.exchange.argos.package import add_files, pack, unpack
 from headway.ext.exchange.ctranslate2 import writer as ctranslate2
+from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner
 from headway.ext.exchange.ctranslate2.writer import PRECISIONS, find_refusals
 from headway.text import list_pairs, name_of
 from headway.translation import Model
 
-__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "write"]
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "run", "write"]
 
 PACKAGE_VERSION = "1.0"  # Argos Translate requires one
 USAGE = """```python
@@ -56,6 +57,12 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
         "Argos Translate replaces each underscore of a translation by a space",
         *ctranslate2.note_model(model, precision),
     ]
+
+
+def run(out: Path) -> CTranslate2Runner:
+    """Run the model of a package by CTranslate2, which loads the files at once."""
+    with tempfile.TemporaryDirectory() as temporary:
+        return CTranslate2Runner(unpack(out, Path(temporary)) / "model")
 
 
 def _metadata(model: Model) -> dict[str, object]:

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
+from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT
 from headway.ext.exchange.json_file import MAX_JSON_BYTES, read_json
 from headway.ext.exchange.order import ADDED, Order
-from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.text import PAD
 
 MAX_ENTRIES = 300_000

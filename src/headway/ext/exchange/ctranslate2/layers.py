@@ -65,7 +65,7 @@ def convert_variables(
         "positions": positions,
         "max_positions": len(tables[0]),
         "tying": tying,
-        "scale_logits": _has_scaled_logits(variables, d_model),
+        "scale_logits": _is_scaled(variables, "decoder/scale_outputs", d_model**-0.5),
         "output_bias": output_bias is not None,
     }
     config = from_dict({"model": shape}, str(file.parent)).model
@@ -78,31 +78,26 @@ def convert_variables(
 
 def _read_width(variables: Variables, entries: Mapping[str, int]) -> int:
     """Return D, after a check that all tables have that width and a row for each entry."""
-    d_model = variables.shape("encoder/embeddings_0/weight")[-1:]
+    d_model = sum(variables.shape("encoder/embeddings_0/weight")[1:])
     for name, side in TABLES.items():
-        shape = variables.shape(name)
-        if len(shape) != 2 or shape[1:] != d_model:
+        if (shape := variables.shape(name)) != (entries[side], d_model) or d_model > MAX_WIDTH:
             raise HeadwayError(
-                f"{variables.file}: {name} is {shape}: embeddings must be matrices of one width"
+                f"{variables.file}: {name} is {shape}: it must have a row for each of"
+                f" {entries[side]} entries, and all such tables one width, at most {MAX_WIDTH:,}"
             )
-        if shape[0] != entries[side]:
-            raise HeadwayError(
-                f"{variables.file}: {shape[0]} {side} embeddings for {entries[side]} entries"
-            )
-    if d_model[0] > MAX_WIDTH:
-        raise HeadwayError(
-            f"{variables.file}: embeddings of width {d_model[0]}, at most {MAX_WIDTH:,} is possible"
-        )
-    return d_model[0]
+    return d_model
 
 
-def _has_scaled_logits(variables: Variables, d_model: int) -> bool:
-    scale = variables.get_number("decoder/scale_outputs", 1.0)
-    if scale != 1.0 and abs(scale - d_model**-0.5) > 1e-6:
-        raise HeadwayError(
-            f"{variables.file}: decoder/scale_outputs = {scale}: Headway has d_model^-0.5"
-        )
-    return scale != 1.0
+def _is_scaled(variables: Variables, name: str, factor: float) -> bool:
+    """Return whether a variable holds a factor, and not 1.
+
+    Raises:
+        HeadwayError: If it holds another number.
+    """
+    value = variables.get_number(name, 1.0)
+    if value != 1.0 and abs(value / factor - 1) > 1e-6:
+        raise HeadwayError(f"{variables.file}: {name} = {value}: Headway has {factor:g} or 1")
+    return value != 1.0
 
 
 def _read_stack(variables: Variables, side: str, d_model: int) -> dict[str, Any]:
@@ -130,15 +125,9 @@ def _read_stack(variables: Variables, side: str, d_model: int) -> dict[str, Any]
 def _has_scaled_embeddings(variables: Variables, side: str, d_model: int) -> bool:
     """Read ``scale_embeddings``, which is a flag (int8) or the factor itself; missing means yes."""
     name = f"{side}/scale_embeddings"
-    stored = variables.stored.get(name)
-    value = variables.get_number(name, 1.0)
-    if stored is None or (stored.dtype == torch.int8 and value):
-        return True
-    if value in (0.0, 1.0):
-        return False
-    if abs(value / d_model**0.5 - 1) > 1e-6:
-        raise HeadwayError(f"{variables.file}: {name} = {value}: Headway has sqrt(d_model)")
-    return True
+    if name not in variables.stored or variables.stored[name].dtype == torch.int8:
+        return bool(variables.get_number(name, 1.0))
+    return _is_scaled(variables, name, d_model**0.5)
 
 
 def _read_positions(variables: Variables, d_model: int) -> list[Tensor]:

@@ -19,8 +19,8 @@ from headway.ext.exchange.ctranslate2.entries import (
 from headway.ext.exchange.ctranslate2.layers import convert_variables
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object
+from headway.ext.exchange.named_languages import UNKNOWN_LANGUAGE
 from headway.ext.exchange.order import Order, order_pieces
-from headway.ext.exchange.shared_values import UNKNOWN_LANGUAGE
 from headway.text import Languages, SentencePieceFile, Tokenizer, check_symbols, is_language
 from headway.translation import MAX_CONFIG_BYTES, Model, StoredConfig
 

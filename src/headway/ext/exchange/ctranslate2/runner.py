@@ -7,8 +7,8 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.ext.exchange.ctranslate2.entries import read_entries
+from headway.ext.exchange.formats import import_package
 from headway.ext.exchange.json_file import read_json_object
-from headway.ext.exchange.optional_package import import_package
 from headway.text import Tokenizer
 
 BATCH_TOKENS = 2000

@@ -22,7 +22,7 @@ from headway.ext.exchange.ctranslate2.parts import (
     Part,
     list_parts,
 )
-from headway.ext.exchange.optional_package import import_package
+from headway.ext.exchange.formats import import_package
 from headway.ext.exchange.tables import embedding_table, output_table
 from headway.model import Transformer, sinusoids
 

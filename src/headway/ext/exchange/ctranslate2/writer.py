@@ -9,15 +9,15 @@ from pathlib import Path
 
 from headway.config import ModelConfig
 from headway.ext.exchange.ctranslate2.parts import MIN_POSITIONS
+from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner as run
 from headway.ext.exchange.ctranslate2.spec import write_weights
-from headway.ext.exchange.notes import list_sentence_note
+from headway.ext.exchange.expressing import find_other_attention, list_sentence_note
+from headway.ext.exchange.imported_model import write_own_settings
 from headway.ext.exchange.output import add_files
-from headway.ext.exchange.own_settings import write_own_settings
-from headway.ext.exchange.refusals import find_other_attention
 from headway.text import Tokenizer, language_symbol
 from headway.translation import Model
 
-__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "write"]
+__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "run", "write"]
 
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
 USAGE = """```python

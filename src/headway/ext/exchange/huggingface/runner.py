@@ -8,7 +8,7 @@ from types import ModuleType
 
 import torch
 
-from headway.ext.exchange.optional_package import import_package
+from headway.ext.exchange.formats import import_package
 from headway.text import Tokenizer
 from headway.translation import batch_rows, pad_right
 

@@ -17,9 +17,8 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
+from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT, find_other_attention
 from headway.ext.exchange.order import Order
-from headway.ext.exchange.refusals import find_other_attention
-from headway.ext.exchange.shared_values import IMPOSSIBLE_LOGIT
 from headway.ext.exchange.tables import embedding_table, find_positions, output_table, tie_tables
 from headway.model import Transformer, sinusoids
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli import add_options, read_parallel_files
+from headway.cli import Argument, add_options, read_parallel_files
 from headway.errors import HeadwayError, UsageError
 
 EXAMPLE = (
@@ -15,35 +15,22 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    add_options(parser, "MODEL")
-    parser.add_argument("out", metavar="OUT", help="file or directory to create")
-    parser.add_argument(
-        "--to", required=True, metavar="FORMAT", help="ctranslate2, huggingface or argos"
+    precisions = "precision of the weights: float32 (default), int8, float16 or bfloat16"
+    add_options(
+        parser,
+        "MODEL",
+        Argument("OUT", "file or directory to create"),
+        Argument("--to FORMAT", "ctranslate2, huggingface or argos", {"required": True}),
+        Argument(
+            "--pair PAIR", "export one pair of languages of a model of several, such as en-fr"
+        ),
+        Argument("--precision TYPE", precisions, {"default": "float32"}),
+        Argument("--lines FILE", "text for the comparison (default: random subwords)"),
+        Argument("--reference FILE", "reference translations of --lines, to compare BLEU"),
+        Argument("--no-verify", "do not compare the export with the original"),
+        Argument("--licence NAME", "license named in the model card, such as mit", {"default": ""}),
+        "--threads THREADS",
     )
-    parser.add_argument(
-        "--pair",
-        metavar="CODE-CODE",
-        help="export one pair of languages of a model of several, such as en-fr",
-    )
-    parser.add_argument(
-        "--precision",
-        default="float32",
-        metavar="TYPE",
-        help="precision of the weights: float32 (default), int8, float16 or bfloat16",
-    )
-    parser.add_argument(
-        "--lines", metavar="FILE", help="text for the comparison (default: random subwords)"
-    )
-    parser.add_argument(
-        "--reference", metavar="FILE", help="reference translations of --lines, to compare BLEU"
-    )
-    parser.add_argument(
-        "--no-verify", action="store_true", help="do not compare the export with the original"
-    )
-    parser.add_argument(
-        "--licence", default="", metavar="NAME", help="license named in the model card, such as mit"
-    )
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
 def check(args: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from headway.cli import language_code
+from headway.cli import Argument, add_options, language_code
 
 EXAMPLE = (
     "headway import opus-mt-en-de runs/opus-en-de\n"
@@ -14,18 +14,12 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "path",
-        metavar="PATH",
-        help="a Marian, CTranslate2 or Argos Translate model, or hf:NAME",
-    )
-    parser.add_argument("out", metavar="OUT", help="model directory to create")
-    parser.add_argument(
-        "--languages",
-        nargs=2,
-        metavar="CODE",
-        type=language_code,
-        help="language codes of source and target, if the model has none",
+    codes = "language codes of source and target, if the model has none"
+    add_options(
+        parser,
+        Argument("PATH", "a Marian, CTranslate2 or Argos Translate model, or hf:NAME"),
+        Argument("OUT", "model directory to create"),
+        Argument("--languages CODE CODE", codes, {"type": language_code}),
     )
 
 
@@ -34,17 +28,17 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.cli import print_notice
-    from headway.ext.exchange.downloading import download, model_name
-    from headway.ext.exchange.hub import NAME
+    from headway.ext.exchange.downloading import download
     from headway.ext.exchange.importing import import_model
     from headway.ext.exchange.output import check_absent
+    from headway.ext.exchange.sources import NAME
     from headway.model import parameter_count
 
     check_absent(Path(args.out))  # before a download
     languages = tuple(args.languages) if args.languages else None
-    by_name = not Path(args.path).exists() and NAME.fullmatch(args.path)
+    by_name = None if Path(args.path).exists() else NAME.fullmatch(args.path)
     path = download(args.path, print_notice) if by_name else args.path
-    name = model_name(args.path) if by_name else ""
+    name = by_name[2] if by_name else ""
     format_name, model = import_model(path, args.out, languages, name)
     targets = model.tokenizer.target_languages
     if len(targets) > 1:

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from headway.ext.exchange import other_programs
-from headway.ext.exchange.other_programs import OtherPrograms
+from headway.ext.best import other_programs
+from headway.ext.best.other_programs import OtherPrograms
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,18 @@
-"""Settings of a model that no outside format can express."""
+"""What no other program can express of a model: it is refused, noted, or stands in another way."""
 
-from headway.config import ModelConfig
+from headway.config import ModelConfig, SearchConfig
+
+IMPOSSIBLE_LOGIT = -10000.0  # of an entry that must never be generated, in any precision
+
+
+def list_sentence_note(search: SearchConfig) -> list[str]:
+    """Return what another program must do for a model that was trained on single sentences; nothing for another model."""
+    if search.split_sentences is not True:
+        return []
+    return [
+        "sentences: give it one sentence at a time. The model was trained on single sentences, and may leave out the"
+        " others of a text. Headway divides a text itself (search.split_sentences), the other program does not"
+    ]
 
 
 def find_other_attention(config: ModelConfig) -> list[str]:
