@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
-from headway.text.word_links import WordLinks
 from support.documents import expected_text, make_file, same, translate
 from support.office_damage import compare_packages, damage_package
 from support.office_files import OFFICE_MAKERS
@@ -121,8 +120,7 @@ def of_others(data: bytes, name: str) -> str:
     if not options.is_complete and written != data:
         return f"{name}: other bytes through an identity translator"
     texts = [expected_text(paragraph) for paragraph in paragraphs]
-    links = [WordLinks.identity(paragraph.text) for paragraph in paragraphs]
-    written = document.write([*map(Translated, texts, links)])
+    written = document.write([translate(paragraph) for paragraph in paragraphs])
     again = open_document(written, name, options)
     if options.is_complete:
         return ""
