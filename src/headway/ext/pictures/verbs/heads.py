@@ -93,18 +93,12 @@ def read_pairs(
 
     names = [args.source, args.reference, *([args.alignment] if args.alignment else [])]
     columns = read_parallel_files(*names)
-    lengths = [
-        [len(ids) for ids in encode(column)]
-        for encode, column in zip(
-            (translator.tokenizer.encode_source, translator.tokenizer.encode_target),
-            columns[:2],
-            strict=True,
-        )
-    ]
+    tokenizer = translator.tokenizer
+    encoded = tokenizer.encode_source(columns[0]), tokenizer.encode_target(columns[1])
     chosen = [
         row
-        for row, (s, t) in enumerate(zip(*lengths, strict=True))
-        if 1 < s <= LONGEST_SOURCE and 1 < t <= LONGEST_TARGET
+        for row, (source, target) in enumerate(zip(*encoded, strict=True))
+        if 1 < len(source) <= LONGEST_SOURCE and 1 < len(target) <= LONGEST_TARGET
     ][: args.pairs]
     if not chosen:
         raise HeadwayError(
