@@ -4,10 +4,7 @@ import hashlib
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.ext.exchange.importing import import_model
-from headway.ext.exchange.json_file import read_optional_json_object
-from headway.ext.exchange.recognizing import is_foreign, recognize_format
-from headway.ext.exchange.sources import (
+from headway.ext.exchange.hub import (
     Notify,
     download_files,
     download_settings,
@@ -15,6 +12,9 @@ from headway.ext.exchange.sources import (
     log_notice,
     parse_name,
 )
+from headway.ext.exchange.importing import import_model
+from headway.ext.exchange.json_file import read_optional_json_object
+from headway.ext.exchange.recognizing import is_foreign, recognize_format
 from headway.files import cache_directory, hash_file
 
 CACHE_VERSION = 2  # part of the name of a cached import; increase it if imports change

@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("OUT", "file or directory to create"),
         Argument("--to FORMAT", "ctranslate2, huggingface or argos", {"required": True}),
         Argument(
-            "--pair PAIR", "export one pair of languages of a model of several, such as en-fr"
+            "--pair CODE-CODE", "export one pair of languages of a model of several, such as en-fr"
         ),
         Argument("--precision TYPE", precisions, {"default": "float32"}),
         Argument("--lines FILE", "text for the comparison (default: random subwords)"),

@@ -29,9 +29,9 @@ def run(args: argparse.Namespace) -> None:
 
     from headway.cli import print_notice
     from headway.ext.exchange.downloading import download
+    from headway.ext.exchange.hub import NAME
     from headway.ext.exchange.importing import import_model
     from headway.ext.exchange.output import check_absent
-    from headway.ext.exchange.sources import NAME
     from headway.model import parameter_count
 
     check_absent(Path(args.out))  # before a download
