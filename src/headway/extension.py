@@ -133,7 +133,9 @@ def load(extension: str, target: str) -> Any:
         return getattr(found, name) if name else found
     except (Exception, SystemExit) as error:  # of any kind: this runs code of the extension
         reason = f"{'' if isinstance(error, HeadwayError) else f'{type(error).__name__}: '}{error}"
-        if unknown := re.search(r"Extension\..* unexpected keyword argument '(\w+)'", str(error)):
+        if unknown := re.search(
+            r"Extension\.\w+\(\) got an unexpected keyword argument '(\w+)'", str(error)
+        ):
             reason = f"no such hook: {unknown[1]}{suggest(unknown[1], HOOKS)}; the hooks are {', '.join(HOOKS)}"
         line = " ".join(reason.split())
         raise HeadwayError(f"extension '{extension}': {target}: {line}") from error

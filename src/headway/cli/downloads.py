@@ -133,7 +133,7 @@ def is_group(words: Sequence[str]) -> bool:
 
 def _parse_words(words: Sequence[str], option: str) -> int | list[str]:
     [first, *others] = words or [""]
-    if others or not re.fullmatch(r"-?[\d.,_]*\d[\d.,_%]*", first) or Path(first).exists():
+    if others or not re.fullmatch(r"-?[.,_]*+\d[\d.,_%]*+", first) or Path(first).exists():
         return list(words)
     if option != "--valid":
         raise UsageError(f"{option} {first}: must be files, not a number")

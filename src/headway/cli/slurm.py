@@ -71,4 +71,5 @@ def _expand_counts(words: str) -> list[int]:
 
 def _first_node(names: str) -> str:
     """Return the first of the nodes: ``gpu[03-07,9],login`` begins with ``gpu03``."""
-    return re.sub(r"\[(\w+)[^]]*\]", r"\1", re.split(r",(?![^[]*\])", names)[0])
+    first = re.match(r"(?:[^[,]|\[[^]]*+\])*+", names)
+    return re.sub(r"\[(\w++)[^][]*+\]", r"\1", first[0] if first else "")

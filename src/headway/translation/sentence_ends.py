@@ -41,7 +41,7 @@ _SHORT_PARTS = re.compile(r"(?!www)(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,4}")
 _ROMAN = re.compile(r"[IVXLC]++")
 _VOWELS = frozenset("aeiouyæøœıаеиоуыэюяєіъαεηιουω")
 _WORD = re.compile(rf"[^\W_]|[{_MARKS}]")
-_AT_WORD = re.compile(rf"[{_MARKS}]+(?=\w)|(?<=\w)[{_MARKS}]+")
+_AT_WORD = re.compile(rf"(?<![{_MARKS}])[{_MARKS}]++(?=\w)|(?<=\w)[{_MARKS}]+")
 _BARE = re.compile(f"[{_MARKS}]*")
 _BESIDE = 80  # characters before and after a full stop that decide
 

@@ -23,7 +23,10 @@ from headway.ext.documents.text_file import Edit, check_count, read_text_file
 from headway.ext.protect import find_protected_text
 from headway.text import NAMES, base_code, is_code, is_translatable
 
-_TOKEN = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*+:)?|[{}\[\]]')
+# A string without an end goes on to the end of the text, so that nothing is read twice.
+_TOKEN = re.compile(
+    r'(?P<string>"(?:[^"\\]|\\.)*+(?:"|\\?\Z))(?P<colon>\s*+:)?|[{}\[\]]', re.DOTALL
+)
 _LANGUAGE = "@@locale"  # the key of the language of an .arb file
 _FORM_BREAK = re.compile(r"(?<![ \t])(?:[ \t]++\|)+[ \t]++")
 # Names for programs: page.title and pageTitle; "e.g" is none.

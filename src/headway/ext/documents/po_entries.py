@@ -9,8 +9,8 @@ from headway.errors import HeadwayError
 from headway.ext.documents.text_file import check_count
 
 _KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)\s*(?=")')
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*+')
-_STRINGS = re.compile(rf"(?:{_STRING.pattern})++\Z")
+_STRINGS = re.compile(r'(?:"(?:[^"\\]|\\.)*+"\s*+)++\Z')
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"|\\?\Z)', re.DOTALL)  # what has no end is read once
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.items()} | {

@@ -134,7 +134,7 @@ def _split_columns(word: str, header: Sequence[str]) -> list[str]:
 def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
     """Yield the cells of a table, which begins at a place of the file."""
     mark = re.escape(delimiter)
-    quoted = re.compile(rf'"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
+    quoted = re.compile(rf'(?<!")"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
     bare = re.compile(rf"[^\r\n{mark}]*+")
     at, row, column = start, 0, 0
 

@@ -22,7 +22,7 @@ from headway.ext.documents.xml_tokens import (
     tokenize_xml,
 )
 
-_ENCODING = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""")
+_ENCODING = re.compile(rb"""<\?xml[^<>]*?\bencoding\s*+=\s*+["']([\w.:-]+)""")
 _SPACE = "xml:space"
 # States of a target that is no translation yet.
 _UNTRANSLATED = {"new", "needs-translation", "needs-l10n", "needs-adaptation", "initial"}

@@ -13,7 +13,7 @@ from headway.ext.protect import BREAK_TAG, BREAKS, ProtectedText, find_protected
 _OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
 _CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
 _ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
-_BREAK = re.compile(rf"(?:(?:{BREAK_TAG}|\\[nrt])\s*)+")
+_BREAK = re.compile(rf"(?:(?:{BREAK_TAG}|\\[nrt])\s*+)++")
 _PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
 _WORD = "{}"  # stands for a placeholder in the text
 

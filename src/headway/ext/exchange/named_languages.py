@@ -12,10 +12,14 @@ def find_named_languages(name: str) -> Languages:
 
     The names of OPUS-MT end in codes. In other names, words of two or three letters are only codes that Headway lists.
     """
-    match = re.search(r"(opus-mt-(?:\w+-)*?|marian/|^|[-_./])([a-z]{2,3})-([a-z]{2,3})$", name)
-    if match is None:
+    found = re.fullmatch(r"(.*?)([a-z]{2,3})-([a-z]{2,3})", name, re.DOTALL)
+    if found is None:
         return UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE
-    before, source, target = match.groups()
-    if len(before) > 1 or all(shorten_code(code) in NAMES for code in (source, target)):
+    before, source, target = found.groups()
+    _, is_opus, words = before.rpartition("opus-mt-")
+    if before.endswith("marian/") or (is_opus and re.fullmatch(r"(?:\w++-)*+", words)):
+        return source, target
+    is_word = not before or before[-1] in "-_./"
+    if is_word and all(shorten_code(code) in NAMES for code in (source, target)):
         return source, target
     return UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE

@@ -7,7 +7,7 @@ from headway.text import LETTERS
 
 _LONG, _SINGLE = 4, 5  # letters of a word that is no abbreviation, beside other words and alone
 _WORD = re.compile(LETTERS)
-_SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])\W*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?\u3002\uff01\uff1f])[^\w.!?\u3002\uff01\uff1f]*+$")
 _SMALL, _LARGE = str.maketrans("Iİ", "ıi"), str.maketrans("iı", "İI")
 
 

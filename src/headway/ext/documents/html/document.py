@@ -21,10 +21,10 @@ from headway.ext.documents.text_file import check_count, read_text_file
 MOST_TAGS = 50_000
 _HEAD = 2048  # bytes in which a document names its encoding; the standard looks at 1,024
 _ENCODING = re.compile(
-    rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([\w.:-]+)""",
+    rb"""<meta\b[^<>]*?\bcharset\s*+=\s*+["']?\s*+([\w.:-]+)|^\s*<\?xml[^<>]*?\bencoding\s*+=\s*+["']([\w.:-]+)""",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(rb"<!--(?:-?>|.*?--!?>)", re.DOTALL)
+_COMMENT = re.compile(rb"<!--(?:-?>|.*?(?:--!?>|\Z))", re.DOTALL)
 # What browsers read where a document names these: encodings with more characters (https://encoding.spec.whatwg.org).
 _BROWSERS = {
     "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",

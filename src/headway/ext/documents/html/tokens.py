@@ -26,7 +26,7 @@ _COMMENT_END = re.compile(r"--!?>")
 _SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
 _XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
 _HEAD = 4096  # characters in which a page names its namespace
-_DATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_DATA, _DATA_END = "<![CDATA[", "]]>"
 RAW_TEXT = frozenset({
     "iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp",
 })  # fmt: skip
@@ -58,7 +58,7 @@ class Token:
     @property
     def content(self) -> str:
         """The source of text, without the marks of a CDATA section."""
-        return _DATA.sub(r"\1", self.text) if self.is_data else self.text
+        return self.text[len(_DATA) : -len(_DATA_END)] if self.is_data else self.text
 
 
 def tokenize(source: str) -> Iterator[Token]:
@@ -94,10 +94,11 @@ def _read_template(source: str, start: int, end: int) -> Token | None:
 
 def _read_section(source: str, start: int) -> Token | None:
     """Return the CDATA section or the processing instruction of XML that begins at start; None if there is none."""
-    if data := _DATA.match(source, start):
-        return Token("text", data[0], is_data=True)
-    if source.startswith("<![CDATA[", start):
-        return Token("other", source[start:])
+    if source.startswith(_DATA, start):
+        end = source.find(_DATA_END, start)
+        if end < 0:
+            return Token("other", source[start:])
+        return Token("text", source[start : end + len(_DATA_END)], is_data=True)
     if source.startswith("<?", start):
         end = source.find("?>", start)
         return Token("other", source[start : end + 2 if end >= 0 else len(source)])

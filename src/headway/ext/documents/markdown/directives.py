@@ -5,9 +5,9 @@ import re
 from markdown_it.rules_block import StateBlock
 
 _LONGEST_LINE = 1000  # characters
-_DIRECTIVE = re.compile(r"(:{3,}|`{3,}|~{3,})[ ]*\{([\w:-]+)\}(?:[ ]+([^`]*?))?[ ]*\Z")
+_DIRECTIVE = re.compile(r"(:{3,}|`{3,}|~{3,})[ ]*\{([\w:-]+)\}(?:[ ]++([^`]*))?\Z")
 _RULE = r"---[ \t]*\Z"
-_OPTION = re.compile(r":([\w-]+):(?:[ ]+(.*))?\Z")
+_OPTION = re.compile(r":([\w-]++):(?:[ ]++(.*))?\Z")
 _SEEN_OPTIONS = frozenset({"alt", "caption", "footer", "header", "title"})
 # Directives with text in them. Of others between colons, too, the body is text unless it is known to be none; between
 # backticks it is code, as in ```{python}.
@@ -33,7 +33,7 @@ def read_directive(state: StateBlock, first: int, last: int, silent: bool) -> bo
     fence, name, title = found.groups()
     is_text = name in _TEXTS or (fence[0] == ":" and name not in _NO_TEXTS)
     if is_text and name not in _WITH_ADDRESS:
-        push_text(state, first, title)
+        push_text(state, first, title and title.rstrip(" "))
     ending = rf"{fence[0]}{{{len(fence)},}}[ \t]*\Z"
     start = _read_options(state, first + 1, last, ending)
     if is_text and fence[0] == ":":
