@@ -265,7 +265,16 @@ def test_private_interfaces_of_others_are_listed() -> None:
     own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
     own |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     # Documented, or there for type checkers alone.
-    own |= {"_asdict", "_replace", "_fields", "_exit", "_name", "_fields_", "_typeshed"}
+    own |= {
+        "_asdict",
+        "_replace",
+        "_fields",
+        "_exit",
+        "_current_frames",
+        "_name",
+        "_fields_",
+        "_typeshed",
+    }
     used = {n.attr for n in nodes if isinstance(n, ast.Attribute)}
     for node in nodes:
         if isinstance(node, ast.ImportFrom):

@@ -27,7 +27,7 @@ def translate_texts(
 def split_text(translator: Translator, text: str, *, is_document: bool = False) -> SplitText:
     """Split a text into the sentences that a model translates."""
     pipeline = TextPipeline.of([translator], is_document=is_document)
-    return run(pipeline.split(pipeline.route[0], text))
+    return pipeline.split(pipeline.route[0], text)
 
 
 def rate(
@@ -49,7 +49,7 @@ def rate_text(translator: Translator, source: str, target: str, *, keep: bool = 
     # Samples are not replaced, but cannot follow a glossary.
     default, is_sample = translator.default_search, translator.glossary is None
     search = replace(default, keep=keep, split_sentences=False, sample=is_sample)
-    [piece] = run(translator.pipeline(search).cut(source))
+    [piece] = translator.pipeline(search).cut(source)
     [tokens] = translator.tokenizer.encode_target([target])
     _, [rating] = rate(translator, piece, [Hypothesis(tokens, 0.0, 0.0)], search)
     return rating

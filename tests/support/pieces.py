@@ -16,7 +16,7 @@ from headway.translation.token_search import TokenSearch
 
 def cut(translator: Translator, line: str, search: SearchConfig | None = None) -> list[Piece]:
     """Return the pieces of a line."""
-    return run(translator.pipeline(search).cut(line))
+    return translator.pipeline(search).cut(line)
 
 
 def find(

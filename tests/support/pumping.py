@@ -30,8 +30,7 @@ MOST = 5.0  # times as long for four times of a text
 NOTICED = (
     0.01  # seconds: what takes the square of the longer text takes more, what takes its length less
 )
-CERTAIN = 0.1  # seconds of a pattern that need no second measurement with longer texts
-LONGEST = 8.0  # seconds
+CERTAIN = 20  # times what is noticed, which needs no second measurement with longer texts
 SEARCHES = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})
 ENDS = ("", "!", "\n", "\0", " x")
 SOURCE = Path(headway.__file__).parent
@@ -157,44 +156,46 @@ def slow_text(found: Found, count: int, seed: int = 0) -> str:
     if found.methods & {"match", "fullmatch"}:
         uses += pattern.fullmatch, pattern.match
     for make in pumped(pattern, count, seed):
-        if any(is_slow(use, make, noticed=NOTICED) for use in uses):
+        if any(is_slow(use, make, NOTICED, 2.0) for use in uses):
             return repr(make(60))
     return ""
 
 
 def is_slow(
-    use: Callable[[Any], object], make: Callable[[int], Any], noticed: float = 0.15
+    use: Callable[[Any], object],
+    make: Callable[[int], Any],
+    noticed: float = 0.15,
+    longest: float = 8.0,
 ) -> bool:
     """Return whether something takes more than `MOST` times as long with four times of a text, each time that this is tried.
 
     Args:
         use: Reads the text.
         make: Returns a text of a length.
-        noticed: Seconds; less for the longer text is not slow.
+        noticed: Seconds of the processor; less for the longer text is not slow.
+        longest: More for the longer text is slow.
     """
-    long = seconds(use, make(LONG))
-    if long < noticed or long == float("inf"):
-        return long == float("inf")
-    # Of the longer texts, a disturbance of a few milliseconds is a small part.
-    for length in (SHORT,) if long > CERTAIN else (SHORT, LONG):
-        shorter = longer = float("inf")
+    long = seconds(use, make(LONG), longest)
+    if not noticed <= long < longest:
+        return long >= noticed
+    # Of longer texts, a disturbance is a small part, and much is in no cache.
+    for length, most in ((SHORT, MOST), (LONG, 2 * MOST))[: 1 if long > CERTAIN * noticed else 2]:
+        shorter = longer = longest
         for _ in range(3):
-            shorter = min(shorter, seconds(use, make(length)))
-            longer = min(longer, seconds(use, make(4 * length)))
-            if longer <= MOST * shorter:
+            shorter = min(shorter, seconds(use, make(length), longest))
+            longer = min(longer, seconds(use, make(4 * length), longest))
+            if longer <= most * shorter:
                 return False
     return True
 
 
-def seconds(use: Callable[[Any], object], text: Any) -> float:
-    """Return how long something takes; infinity if more than `LONGEST`, after which it is interrupted."""
+def seconds(use: Callable[[Any], object], text: Any, longest: float) -> float:
+    """Return how long something takes; it is interrupted after so many seconds, and then these are returned."""
     started = time.process_time()
-    try:
-        with interrupted_after(LONGEST):
-            use(text)
-    except TimeoutError:
-        return float("inf")
-    return time.process_time() - started
+    with suppress(TimeoutError), interrupted_after(longest):
+        use(text)
+        return min(longest, time.process_time() - started)
+    return longest
 
 
 @contextmanager

@@ -37,18 +37,7 @@ if TYPE_CHECKING:
     from headway.translation.front_matter import complete_card, license_fields, split_card
     from headway.translation.masking import Masking, Terms
     from headway.translation.pipeline import Pipeline, find_translations
-    from headway.translation.requests import (
-        LONG,
-        Call,
-        Find,
-        Job,
-        Read,
-        Request,
-        call,
-        run,
-        run_each,
-        together,
-    )
+    from headway.translation.requests import Find, Job, Read, Request, run, run_each, together
     from headway.translation.search.beam_search import (
         Candidates,
         Hypothesis,
@@ -61,7 +50,14 @@ if TYPE_CHECKING:
     )
     from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
-    from headway.translation.splitting import Piece, Segment, list_gaps, split_line, split_sentences
+    from headway.translation.splitting import (
+        Piece,
+        Segment,
+        is_plain,
+        list_gaps,
+        split_line,
+        split_sentences,
+    )
     from headway.translation.token_search import TokenSearch, find_hypotheses, search_engine
     from headway.translation.token_stream import stream_tokens
     from headway.translation.translation import Translation

@@ -8,7 +8,6 @@ from a candidate (Yee et al., 2019). A model of both directions can be its own b
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import simplify_breaks
 from headway.translation.chrf import pairwise_chrf
 from headway.translation.engines.protocols import add_log_p
-from headway.translation.requests import Job, Read, call
+from headway.translation.requests import Job, Read
 from headway.translation.search.beam_search import Hypothesis, length_penalty
 from headway.translation.splitting import Piece
 from headway.translation.token_search import TokenSearch
@@ -40,8 +39,7 @@ def choose(
         search: Search settings.
     """
     if backward is None:
-        size = len(piece.text) * len(found) ** 2 // 4  # each is compared with each
-        ranked = yield from call(partial(rank_by_risk, found, forward.tokenizer), size)
+        ranked = rank_by_risk(found, forward.tokenizer)
     else:
         is_read = piece.masked_sources and found
         text = piece.masked_sources[found[0].masked_source].text if is_read else piece.text
@@ -102,12 +100,8 @@ def rank_by_backward_model(
         backward: The backward model.
         search: Search settings.
     """
-
-    def encode() -> list[list[int]]:
-        texts = [simplify_breaks(tokenizer.decode(each.tokens).strip()) for each in candidates]
-        return backward.tokenizer.encode_source(texts)
-
-    sources = yield from call(encode, len(text) * len(candidates))
+    texts = [simplify_breaks(tokenizer.decode(each.tokens).strip()) for each in candidates]
+    sources = backward.tokenizer.encode_source(texts)
     [target] = backward.tokenizer.encode_target([text])
     scores = yield [Read(backward, search, source, target, add_log_p) for source in sources]
     scored = []

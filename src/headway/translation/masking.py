@@ -41,10 +41,6 @@ class Masking:
 
     follows_terms = False  # whether translations have the terms of a glossary
 
-    def count_work(self, line: str, terms: Terms | None) -> int:
-        """Return how much work `split` is, in characters."""
-        return len(line)
-
     def split(self, pipeline: "Pipeline", line: str) -> Iterator[Piece]:
         """Yield the pieces of a line that may have more than words and common marks.
 

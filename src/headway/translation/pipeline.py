@@ -3,14 +3,13 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import NamedTuple, Protocol
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.text.languages import Languages
 from headway.translation.masking import Masking, Terms
-from headway.translation.requests import LONG, Find, Job, call, together
+from headway.translation.requests import Find, Job, together
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import (
     Encode,
@@ -28,7 +27,6 @@ from headway.translation.translation import PieceRating, Translation, join_piece
 # that, and returns the translations of the line that it was called with.
 Flow = Generator[str, list[Translation], list[Translation]]
 Stage = Callable[[str], Flow]
-PORTION = 8  # pieces that are cut at a time, so that little work on a long line remains if nobody waits for it
 
 
 def find_translations(
@@ -185,14 +183,13 @@ class Pipeline:
         if not stages:
             return (yield from self._translate(line))
         (name, stage), *inner = stages
-        size = max(LONG, len(line))  # nobody knows how long the code of others takes
-        flow, changed = yield from call(partial(_begin_stage, name, stage, line), size)
+        flow, changed = _begin_stage(name, stage, line)
         found = yield from self._pass_stages(changed, inner)
-        return (yield from call(partial(_end_stage, name, stage, flow, found), size))
+        return _end_stage(name, stage, flow, found)
 
     def _translate(self, line: str) -> Job[list[Translation]]:
         """Translate a line as the core does."""
-        pieces = yield from self.cut(line)
+        pieces = self.cut(line)
         if not pieces:
             quality = None if self.rater is None else 1.0
             return [Translation(line, 0.0, 0.0, [], [] if self.align else None, quality)]
@@ -201,7 +198,7 @@ class Pipeline:
             self.find(piece, [] if number else self._encode_prefix(piece))
             for number, piece in enumerate(pieces)
         )
-        joined = yield from call(partial(self.join, pieces, found), len(line))
+        joined = self.join(pieces, found)
         if self.glossary is None:
             return joined
         joined = self._put_repeated_last(joined)
@@ -222,7 +219,7 @@ class Pipeline:
     ) -> Job[list[Translation]]:
         """Give translations with terms the quality of those without them: the model has not chosen the terms."""
         plain = replace(self, glossary=None, align=False)
-        if (yield from plain.cut(line)) == pieces:
+        if plain.cut(line) == pieces:
             return found
         [best, *_] = yield from plain._translate(line)
         highest = best.quality or 0.0
@@ -231,23 +228,14 @@ class Pipeline:
             for each in found
         ]
 
-    def cut(self, line: str) -> Job[list[Piece]]:
+    def cut(self, line: str) -> list[Piece]:
         """Cut a line into pieces that the model can take, with their source token ids.
 
         The texts of the pieces joined, with what stays before and after them, are the line without white space
         around it; a blank line, and one that only has what is kept, has no pieces. A name of a target language
         (``>>deu<<``) at the line's beginning is in no text, but in `Piece.language_name` of every piece.
         """
-        remaining = self._split(line.strip())
-        size = len(line)
-        if self.glossary is not None:
-            size = yield from call(partial(self.masking.count_work, line, self.glossary), size)
-        pieces: list[Piece] = []
-        while True:
-            portion = yield from call(lambda: list(islice(remaining, PORTION)), size)
-            pieces += portion
-            if len(portion) < PORTION:
-                return pieces
+        return [*self._split(line.strip())]
 
     def _split(self, line: str) -> Iterator[Piece]:
         is_read_as_it_is = self.glossary is None and is_plain(line)

@@ -3,7 +3,7 @@
 A job yields a list of requests, is sent a list with the answer to each, and returns its result. It calls no engine and has
 no thread and no queue: a driver decides how requests share batches, so that the same job runs from the command and on a
 server. An error in an answer is not thrown into the job: it ends the driver, which closes the job. Jobs compose by ``yield
-from`` and by `together`. What runs between two requests must be short, because a server does it in its event loop.
+from`` and by `together`. What runs between two requests is plain work on text, which a server does in a thread of its own.
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from headway.translation.token_search import TokenSearch
 
 R = TypeVar("R")
-LONG = (
-    2_000  # characters of a `Call` that a server does not do in its event loop: about a millisecond
-)
 READ_AT_ONCE = 4  # translations on a server, so that the work stops soon if their client leaves
 IsWanted = Callable[[int], bool]  # whether the answer to the request of this number is still wanted
 
@@ -141,37 +138,8 @@ class Read(NamedTuple):
         return answers
 
 
-class Call(NamedTuple):
-    """Asks for plain work on text, such as splitting it; the answer is what the function returns.
-
-    Attributes:
-        function: Is called without arguments.
-        size: About how many characters it works on: a server does `LONG` work in a thread of its own.
-    """
-
-    function: Callable[[], Any]
-    size: int
-
-    @property
-    def key(self) -> Hashable:
-        """What requests have in common that are answered together."""
-        return Call
-
-    @staticmethod
-    def answer(requests: "Sequence[Call]") -> list[Any]:
-        """Call the functions, one after the other."""
-        return [request.function() for request in requests]
-
-
-Request = Find | Read | Call
+Request = Find | Read
 Job = Generator[list[Request], list[Any], R]
-
-
-def call(function: Callable[[], R], size: int) -> Job[R]:
-    """Return what a function returns, which is plain work on text; see `Call`."""
-    [result] = yield [Call(function, size)]
-    found: R = result
-    return found
 
 
 def together(jobs: Iterable[Job[R]], window: int | None = None) -> Job[list[R]]:

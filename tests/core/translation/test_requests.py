@@ -7,26 +7,15 @@ import pytest
 
 from headway.config import SearchConfig
 from headway.translation.requests import (
-    Call,
     Find,
     Job,
     Read,
-    Request,
     answer,
-    call,
     run,
     run_each,
     together,
 )
-
-
-def count_up(name: str, steps: int, seen: list[tuple[str, int]]) -> Job[list[int]]:
-    """Ask for as many calls at each step as steps have been, and return all answers."""
-    found: list[int] = []
-    for step in range(steps):
-        seen.append((name, step))
-        found += yield [Call(lambda step=step, n=n: 10 * step + n, 1) for n in range(step + 1)]
-    return found
+from support.asked import Asked, count_up
 
 
 def expected(steps: int) -> list[int]:
@@ -56,7 +45,8 @@ def test_a_window_starts_jobs_when_their_turn_comes() -> None:
 
     def job(number: int) -> Job[int]:
         started.append(number)
-        return (yield from call(lambda: number, 1))
+        asked: list[Any] = [Asked(lambda: number)]
+        return (yield asked)[0]
 
     found = run_each(map(job, range(7)), 3)
     assert next(found) == 0
@@ -69,8 +59,9 @@ def test_an_error_closes_all_jobs() -> None:
 
     def job(number: int) -> Job[int]:
         try:
-            yield [Call(lambda: 1 // number, 1)]
-            yield [Call(lambda: 1 // (number - 1), 1)]
+            for divisor in (number, number - 1):
+                asked: list[Any] = [Asked(lambda divisor=divisor: 1 // divisor)]
+                yield asked
             return number
         finally:
             closed.append(number)
@@ -96,9 +87,9 @@ class Model:
 def test_requests_of_one_model_and_one_setting_are_answered_together() -> None:
     one, other = Model(), Model()
     plain, wide = SearchConfig(), SearchConfig(beam=9)
-    asked: list[Request] = [
+    asked: list[Any] = [
         Find(one, plain, [1]),  # type: ignore[arg-type]
-        Call(lambda: "called", 1),
+        Asked(lambda: "called"),
         Find(other, plain, [2], (7,)),  # type: ignore[arg-type]
         Find(one, plain, [3], (), (8,)),  # type: ignore[arg-type]
         Find(one, wide, [4]),  # type: ignore[arg-type]

@@ -201,28 +201,6 @@ def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator
     assert all(t.alignment for t in found)
 
 
-def test_the_first_pieces_of_a_long_sentence_do_not_wait_for_the_others(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = "the cat sees a dog and " * 500
-    calls = 0
-    encode = Tokenizer.encode_source
-
-    def counted(self: Tokenizer, texts: list[str]) -> list[list[int]]:
-        nonlocal calls
-        calls += 1
-        return encode(self, texts)
-
-    monkeypatch.setattr(Tokenizer, "encode_source", counted)
-    search = replace(SEARCH, max_tokens=20)
-    job = translator.pipeline(search).cut(line)
-    [request] = next(job)
-    some = request.function()
-    first = calls
-    assert some == cut(translator, line, search)[: len(some)]
-    assert first < (calls - first) / 3
-
-
 def test_a_prefix_starts_the_translation(translator: Translator) -> None:
     [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
     assert found.text.startswith("Hund sieht")

@@ -508,7 +508,7 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
             line = " ".join(chooser.choices(some, k=chooser.randrange(1, 7)))
             stripped = line.strip()
             expected = [*lines.masking.split(lines, stripped)]
-            assert run(lines.cut(line)) == expected, line
+            assert lines.cut(line) == expected, line
             taken += is_plain(stripped)
     assert 100 < taken < 1_100
 

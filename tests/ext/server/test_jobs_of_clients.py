@@ -8,21 +8,8 @@ from headway.ext.server.driver import Driver
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server_settings import ServerConfig
-from headway.translation.requests import (
-    Call,
-    Find,
-    Job,
-    run,
-    together,
-)
-
-
-def count_up(steps: int) -> Job[list[int]]:
-    """Ask for as many calls at each step as steps have been, and return all answers."""
-    found: list[int] = []
-    for step in range(steps):
-        found += yield [Call(lambda step=step, n=n: 10 * step + n, 1) for n in range(step + 1)]
-    return found
+from headway.translation.requests import Find, Job, run, together
+from support.asked import count_up
 
 
 def test_a_server_closes_a_job_whose_client_leaves() -> None:
@@ -30,7 +17,6 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
 
     def inner() -> Job[None]:
         try:
-            yield [Call(lambda: None, 1)]
             yield [Find(object(), SearchConfig(), [1])]  # type: ignore[arg-type]
         finally:
             closed.append("inner")
@@ -45,7 +31,7 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         queue.idle_workers = 0  # nothing is answered
         task = asyncio.ensure_future(Driver(queue).run(outer()))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
         assert (queue.texts, closed) == (1, [])
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -57,7 +43,7 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
 
 def test_both_drivers_answer_the_same() -> None:
     def jobs() -> Iterator[Job[list[int]]]:
-        return (count_up(number % 4) for number in range(9))
+        return (count_up("", number % 4, []) for number in range(9))
 
     async def serve() -> list[list[int]]:
         queue = TranslationQueue(1, ServerConfig(), Metrics())

@@ -464,24 +464,6 @@ def test_nobody_is_rejected_for_the_work_of_a_file():
     run(work, queue_tokens=100, batch_tokens=10, queue_texts=3)
 
 
-def test_a_closing_queue_waits_for_a_thread_without_stopping_the_event_loop():
-    async def work(queue):
-        release = threading.Event()
-        running = asyncio.ensure_future(
-            queue.run_text_work([lambda: release.wait(5)], 0, is_file=True)
-        )
-        await asyncio.sleep(0.01)
-        running.cancel()
-        closing = asyncio.ensure_future(queue.close())
-        for _ in range(5):
-            await asyncio.sleep(0.01)
-        assert not closing.done()
-        release.set()
-        await closing
-
-    run(work)
-
-
 def test_work_is_cancelled_when_the_client_leaves():
     async def main():
         async def never():

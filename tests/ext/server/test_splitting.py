@@ -11,10 +11,10 @@ from starlette.testclient import TestClient
 from headway.ext.server.app import make_app
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
-from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
+from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
-from headway.ext.server.translation import TextTranslator
+from headway.ext.server.translation import LONG, TextTranslator
 from headway.text.tokenizer import Tokenizer
 from support.extended_pieces import split_text
 from support.pieces import cut
@@ -49,18 +49,28 @@ def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(models, 
 
         monkeypatch.setattr(place, watched)
 
-    watch("headway.translation.pipeline.split_line")
+    watch("headway.ext.server.driver._advance")
     watch("headway.ext.server.translation.HtmlPage")
     text = ". ".join(random_sentences(10, 4))
-    assert len(text) < SHORT_REQUEST < 30 * len(text)
+    assert len(text) < LONG < 30 * len(text)
     with client_of(models) as client:
         for more in ({"q": [text] * 30}, {"q": ["<p>1</p>".ljust(190)] * 11, "format": "html"}):
             where.clear()
             assert ask(client, **more).status_code == 200
             assert where == {"text"}
         where.clear()
-        assert ask(client, q=text).status_code == 200
-        assert "text" not in where
+        for quick, is_quick in (
+            (text, True),
+            (text + "\nthe cat", True),
+            (text + " {name}", False),
+            (text + " 3 kg", False),
+        ):
+            where.clear()
+            assert ask(client, q=quick).status_code == 200
+            assert ("text" not in where) is is_quick, quick
+        where.clear()
+        assert ask(client, q=text, glossary="cat\tKatze").status_code == 200
+        assert where == {"text"}
 
 
 def test_a_rejected_request_is_not_tokenized(models, tokenized, monkeypatch):
@@ -122,7 +132,6 @@ def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(mo
 
 
 def test_long_lines_are_admitted_with_the_short_ones(models):
-    """A long line is cut little by little, so that its searches come later than those of short lines."""
     length = len(cut(models.pairs["en", "de"], "the cat")[0].ids)
     with client_of(models, queue_tokens=60 * length, batch_tokens=length) as client:
         answer = ask(client, q=["the cat", "the cat sees a dog and " * 40 * length])

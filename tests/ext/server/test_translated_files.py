@@ -2,8 +2,11 @@
 
 import asyncio
 import io
+import logging
 import random
+import subprocess
 import threading
+import time
 import zipfile
 from urllib.parse import unquote
 
@@ -16,6 +19,7 @@ from headway.ext.documents.document_translation import write_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.texts import finish_sentence
+from headway.ext.server.file_process import FileProcess
 from headway.ext.server.file_store import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
 from headway.ext.server.file_translation import translate_document
 from headway.ext.server.handlers import translate_file
@@ -192,12 +196,13 @@ LONG = ". ".join(sentences(12, 2)) + "\n\n" + " ".join(sentences(20, 3)) + "\n" 
 
 
 async def translate_text(models, text):
-    queue = TranslationQueue(1, ServerConfig(), Metrics())
-    document = open_document(text.encode(), "a.txt", DocumentOptions("en", "de"))
+    queue, process = TranslationQueue(1, ServerConfig(), Metrics()), FileProcess()
     route = [models.pairs["en", "de"]]
     try:
-        return await translate_document(queue, route, document)
+        paragraphs = await process.open(text.encode(), "a.txt", DocumentOptions("en", "de"))
+        return await translate_document(queue, route, process, paragraphs)
     finally:
+        process.kill()
         await queue.close()
 
 
@@ -218,7 +223,7 @@ def test_a_translation_does_not_depend_on_the_portions_of_the_file(models, monke
 def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(models, tokenized):
     async def leave():
         task = asyncio.ensure_future(translate_text(models, "the cat sees a dog and " * 5_000))
-        while not tokenized:
+        while not (tokenized or task.done()):
             await asyncio.sleep(0.001)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -228,55 +233,67 @@ def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(models, tokeniz
     assert 0 < len(tokenized) < 2_000  # of 25,000 words
 
 
-@pytest.mark.parametrize("slow", ["open", "write"])
-def test_a_file_has_its_place_until_its_thread_has_ended(models, monkeypatch, slow):
-    is_entered, is_open, threads = threading.Event(), threading.Event(), []
+def start_program(monkeypatch, program):
+    """Let another program of Python be what reads files."""
+    start = subprocess.Popen
+    monkeypatch.setattr(
+        "subprocess.Popen",
+        lambda command, **options: start([command[0], "-c", program], **options),
+    )
 
-    def wait(work):
-        if work == slow:
-            threads.append(threading.current_thread().name)
-            is_entered.set()
-            is_open.wait(5)
 
-    class SlowDocument:
-        paragraphs = ()
-
-        def __init__(self, *_):
-            wait("open")
-
-        def write(self, _):
-            wait("write")
-            return b""
-
-    monkeypatch.setattr("headway.ext.server.file_translation.open_document", SlowDocument)
+def test_a_file_frees_its_place_at_once_when_its_client_leaves(models, monkeypatch):
+    start_program(monkeypatch, "while True: pass")
 
     async def leave():
         server = Server(models, ServerConfig(file_jobs=1))
         request = FileRequest(file=Upload("a.txt", b"the cat"), source="en", target="de")
         running = asyncio.ensure_future(translate_file(request, server.context))
-        assert await asyncio.to_thread(is_entered.wait, 5)
-        running.cancel()
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.3)
         with pytest.raises(Rejection, match="try again"):
             async with server.files.reserve():
                 pass
-        is_open.set()
+        running.cancel()
+        started = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
             await running
-        async with server.files.reserve():
-            pass
+        async with server.files.reserve() as process:
+            assert process.is_running
+        assert time.monotonic() - started < 0.5
+        server.files.processes.close()
         await server.queue.close()
 
     asyncio.run(leave())
-    [name] = threads
-    assert name.startswith("file")  # these have a lower priority
 
 
-def test_the_work_of_a_glossary_is_bounded_in_each_sentence_of_a_file(models, monkeypatch):
-    monkeypatch.setattr("headway.ext.server.driver.MAX_WORK", 250)
-    rows = "\n".join(f"cat {n}\tK" for n in range(11))
+ENDLESS = """
+import resource, headway.ext.documents.opening as opening
+from headway.ext.server import file_process
+file_process.MOST_SECONDS, file_process.MOST_BYTES = 1, 300_000_000
+def read(*_):
+    {}
+file_process.open_document = read
+file_process.main()
+"""
+
+
+@pytest.mark.parametrize(
+    "work", ["while True: pass", "x = bytes(1 << 30)", "import os; os.abort()"]
+)
+def test_a_file_that_takes_too_much_is_rejected_and_the_next_one_is_read(models, monkeypatch, work):
     with client_of(models) as client:
-        for text, status in (("cat " * 20, 400), ("cat " * 15 + "\n", 200), ("cat\n" * 50, 200)):
-            answer = send_file(client, "a.txt", text.encode(), glossary=rows)
-            assert answer.status_code == status, answer.text
-            assert ("begin alike" in answer.text) == (status == 400)
+        with monkeypatch.context() as patch:
+            start_program(patch, ENDLESS.format(work))
+            answer = send_file(client, "a.txt", b"the cat")
+        assert answer.status_code == 413, answer.text
+        assert "too much time or memory" in answer.json()["error"]
+        assert send_file(client, "a.txt", b"the cat").status_code == 200
+
+
+def test_a_fault_of_a_reader_is_no_text_in_the_log(models, monkeypatch, caplog):
+    start_program(monkeypatch, ENDLESS.format("raise ValueError('the secret cat')"))
+    logging.getLogger("headway.ext.server").propagate = True
+    with client_of(models) as client:
+        answer = send_file(client, "a.txt", b"the cat")
+    assert (answer.status_code, "secret" in answer.text + caplog.text) == (500, False)
+    assert "ValueError at " in caplog.text

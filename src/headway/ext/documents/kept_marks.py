@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from headway.ext.documents.paragraph import Paragraph, Translated, walk
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.protect import PRIVATE_USE
 from headway.text import Span, WordLinks
 
@@ -26,17 +26,16 @@ class KeptMarks:
 
     def __init__(self, paragraph: Paragraph[Any], is_used: bool = True) -> None:
         own = paragraph.text
-        elements = walk(paragraph.elements) if is_used else ()
-        kept = [each for each in elements if each.is_kept and each.start < each.end]
+        kept = paragraph.kept if is_used else []
         used = set(own) if kept else set()
         free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in used)
         self._kept: dict[str, str] = {}
         self._starts: dict[str, int] = {}
         parts, at = [], 0
-        for element, mark in zip(kept, free, strict=False):
-            self._kept[mark], self._starts[mark] = own[element.start : element.end], element.start
-            parts += [own[at : element.start], mark]
-            at = element.end
+        for (start, end), mark in zip(kept, free, strict=False):
+            self._kept[mark], self._starts[mark] = own[start:end], start
+            parts += [own[at:start], mark]
+            at = end
         self.text = "".join([*parts, own[at:]])
 
     def expand(self, translated: Translated) -> Translated:

@@ -56,6 +56,18 @@ class Paragraph(Generic[Content]):
     is_name: bool = field(default=False, kw_only=True)
     place: str = field(default="", kw_only=True)
 
+    @property
+    def kept(self) -> list[Span]:
+        """Where text stands that stays as it is, in the order of the text."""
+        kept = (each for each in walk(self.elements) if each.is_kept)
+        return [(each.start, each.end) for each in kept if each.start < each.end]
+
+    @classmethod
+    def of(cls, text: str, kept: Sequence[Span], is_name: bool, place: str) -> "Paragraph[None]":
+        """Return a paragraph that is translated as one with the same `kept`."""
+        elements = [Element(*span, None, is_kept=True) for span in kept]
+        return Paragraph(text, elements, is_name=is_name, place=place)
+
 
 @dataclass(frozen=True)
 class Translated:

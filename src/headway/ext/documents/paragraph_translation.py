@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from headway.ext.documents.kept_marks import KeptMarks
@@ -14,7 +13,7 @@ from headway.ext.documents.texts import (
     mean_quality,
 )
 from headway.text import Tokenizer, WordLinks
-from headway.translation import Job, call, together
+from headway.translation import Job, together
 
 if TYPE_CHECKING:
     from headway.ext.documents.html.html_page import Page
@@ -27,18 +26,17 @@ def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph[Any]) -> Jo
         pipeline: Aligns words; its texts are of a document.
         paragraph: With its inline elements.
     """
-    size = len(paragraph.text)
     if paragraph.is_name and pipeline.route:
         return (yield from _translate_name(pipeline, paragraph.text))
-    marks = yield from call(partial(KeptMarks, paragraph, pipeline.keeps_text), size)
+    marks = KeptMarks(paragraph, pipeline.keeps_text)
     found = yield from pipeline.translate(marks.text)
-    return (yield from call(partial(expand_kept, found, marks), size))
+    return expand_kept(found, marks)
 
 
 def _translate_name(pipeline: TextPipeline, text: str) -> Job[TextTranslation]:
     """Translate what names a speaker, such as "Old Man" or "NINA"; a name that the vocabulary does not have stays."""
     tokenizer = pipeline.route[0].forward.tokenizer
-    read = yield from call(partial(_read_name, text, tokenizer), len(text))
+    read = _read_name(text, tokenizer)
     if not read:
         return TextTranslation(text, links=WordLinks.identity(text))
     found = yield from pipeline.translate(read)
@@ -76,10 +74,9 @@ def translate_page(
     """
     if not pipeline.route:
         return TextTranslation(source)
-    size = len(source)
-    page = yield from call(partial(read, source), size)
+    page = read(source)
     found = yield from together(translate_paragraph(pipeline, each) for each in page.paragraphs)
-    text = yield from call(lambda: page.write([each.for_document for each in found]), size)
+    text = page.write([each.for_document for each in found])
     lengths = [len(paragraph.text) for paragraph in page.paragraphs]
     mean = mean_quality([(n, each.quality) for n, each in zip(lengths, found, strict=True)])
     return TextTranslation(text, sum(each.score for each in found), quality=mean)

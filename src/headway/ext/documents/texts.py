@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from html import unescape
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +14,7 @@ from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.passages import Passage
 from headway.ext.protect import is_symbol
 from headway.text import Languages, Span, Tokenizer, WordLinks, find_words, is_translatable
-from headway.translation import Job, Pipeline, Translation, call, split_sentences, together
+from headway.translation import Job, Pipeline, Translation, split_sentences, together
 
 if TYPE_CHECKING:
     from headway.translation import Translator
@@ -184,18 +183,15 @@ class TextPipeline:
             return TextTranslation(text, links=WordLinks.identity(text) if self.align else None)
         return found
 
-    def split(self, pipeline: Pipeline, text: str) -> Job[SplitText]:
+    def split(self, pipeline: Pipeline, text: str) -> SplitText:
         """Split a text into the sentences that a model translates."""
-        split_text = partial(SplitText.split, pipeline, text, self.is_split, self.is_document)
-        return (yield from call(split_text, len(text)))
+        return SplitText.split(pipeline, text, self.is_split, self.is_document)
 
     def _translate(self, pipeline: Pipeline, text: str) -> Job[TextTranslation]:
         """Translate a text by one model."""
-        split = yield from self.split(pipeline, text)
+        split = self.split(pipeline, text)
         found = yield from together(map(pipeline.translate, split.lines), self.window)
-        languages, align = pipeline.languages, pipeline.align
-        join = partial(join_sentences, split, found, languages, align, self.is_document)
-        return (yield from call(join, len(text)))
+        return join_sentences(split, found, pipeline.languages, pipeline.align, self.is_document)
 
 
 def join_sentences(

@@ -250,20 +250,6 @@ class Glossary:
     def __len__(self) -> int:
         return len(self.terms)
 
-    @cached_property
-    def most_renderings(self) -> int:
-        """The most renderings of a term."""
-        return max((len(term.renderings) for term in self.terms), default=0)
-
-    def count_tries(self, text: str) -> int:
-        """Return about how many terms `find` compares with places of a text, each in some microseconds.
-
-        The first comparison of a term takes 50 microseconds.
-        """
-        folded = fold_capitals(text)
-        places = map(re.Match.start, _PLACES.finditer(text))
-        return sum(len(self._find_alike(folded, place)) for place in places)
-
     def _find_alike(self, folded: str, start: int) -> set[int]:
         """Return the numbers of the terms that begin like a folded text does at ``start``."""
         alike = set[int]()

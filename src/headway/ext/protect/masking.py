@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from headway.text import Tokenizer
-from headway.translation import Hypothesis, Masking, Piece, Terms, WordPairs
+from headway.translation import Hypothesis, Masking, Piece, WordPairs
 
 if TYPE_CHECKING:
     from headway.ext.protect.glossary import Glossary
@@ -37,14 +37,6 @@ class ProtectedTextMasking(Masking):
 
     def __init__(self) -> None:
         self._words: dict[tuple[str, Languages], list[PlaceholderWord]] = {}
-
-    def count_work(self, line: str, terms: Terms | None) -> int:
-        """Return how much work a line is, in characters; trying a rendering of a term counts as one."""
-        from headway.ext.protect.glossary import Glossary
-
-        if not isinstance(terms, Glossary):
-            return len(line)
-        return len(line) + terms.count_tries(line) * terms.most_renderings
 
     def split(self, pipeline: "Pipeline", line: str) -> Iterator[Piece]:
         """Yield the pieces of a line; see `Masking.split`."""

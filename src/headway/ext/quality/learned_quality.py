@@ -86,7 +86,7 @@ def examine_lines(
 
 
 def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[list[float]]:
-    pieces = yield from pipeline.cut(source)
+    pieces = pipeline.cut(source)
     if len(pieces) != 1:
         return [np.nan] * (1 + len(FEATURES))
     found = yield from pipeline.find(pieces[0])

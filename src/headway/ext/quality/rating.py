@@ -11,14 +11,12 @@ from headway.ext.quality.defects import Defect, find_defects, find_lost_names, k
 from headway.ext.quality.quality_model import Evidence, QualityModel, examine
 from headway.text import Tokenizer
 from headway.translation import (
-    LONG,
     Constraint,
     Hypothesis,
     Job,
     Masking,
     Piece,
     TokenSearch,
-    call,
     find_translations,
     spell_words,
 )
@@ -131,8 +129,7 @@ class Rater:
         model = self.token_search
         evidence = yield [examine(self.masking, model, piece, each, search) for each in found]
         ratings = map(partial(self._judge, piece), found, evidence)
-        # To look for defects takes about a millisecond.
-        return (yield from call(lambda: [*zip(found, ratings, strict=True)], LONG * len(found)))
+        return [*zip(found, ratings, strict=True)]
 
     def _judge(self, piece: Piece, hypothesis: Hypothesis, evidence: Evidence) -> RatedPiece:
         """Return the rating of a translation."""

@@ -26,6 +26,7 @@ def make_app(server: Server) -> ServerMiddleware:
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
         await server.jobs.close()
+        server.files.processes.close()
         await server.queue.close()
         log.info("stopped: received %d requests, answered %d", app.received, app.answered)
 

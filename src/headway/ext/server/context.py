@@ -26,6 +26,7 @@ class Context:
         jobs: Translations of files that go on.
         characters: Those that DeepL's clients have sent, by the owner of the key; without keys all clients are one.
         owner: The name of the key's owner; "" on a server without keys.
+        client: The same, or on a server without keys the address.
     """
 
     models: Models
@@ -37,6 +38,7 @@ class Context:
     jobs: FileJobs
     characters: Counter[str]
     owner: str = ""
+    client: str = ""
 
     @property
     def translator(self) -> TextTranslator:

@@ -4,18 +4,19 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from headway.errors import HeadwayError
-from headway.ext.server.file_store import KEPT_FILES, KEPT_SECONDS, FileStore
+from headway.ext.server.file_process import FileProcess
+from headway.ext.server.file_store import KEPT_SECONDS, FileStore
 from headway.ext.server.file_translation import FileProgress, KeptDocument
 from headway.ext.server.rejection import FAILED, Rejection, overloaded
 from headway.ext.server.server_settings import ServerConfig
 
+Work = Callable[[FileProcess], Awaitable[KeptDocument]]
 log = logging.getLogger("headway.ext.server")
-MOST_OF_A_KEY = KEPT_FILES // 2  # jobs that wait or run
+MOST_JOBS, MOST_OF_A_CLIENT = 20, 10  # that wait or run
 MAX_JOBS = 1_000  # that are remembered; the oldest ones that have ended go first
 
 
@@ -24,7 +25,7 @@ class FileJob:
     """The translation of a file.
 
     Attributes:
-        owner: The name of the key's owner; "" on a server without keys.
+        client: The name of the key's owner, or the address of the client.
         progress: How far it is.
         key: A secret of the client that sent the file.
         started_at: When its turn came, in seconds; 0.0: it waits.
@@ -34,7 +35,7 @@ class FileJob:
         task: Runs it; None: it has not begun.
     """
 
-    owner: str
+    client: str
     progress: FileProgress
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     started_at: float = 0.0
@@ -65,28 +66,25 @@ class FileJobs:
         self._jobs: dict[str, FileJob] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(
-        self, owner: str, progress: FileProgress, work: Coroutine[Any, Any, KeptDocument]
-    ) -> str:
+    def start(self, client: str, progress: FileProgress, work: Work) -> str:
         """Start a job when its turn comes.
 
         Args:
-            owner: The name of the key's owner.
+            client: The name of the key's owner, or the address of the client.
             progress: Changed by the work.
-            work: Translates the file, and keeps the translated one.
+            work: Translates the file with a process, and keeps the translated one.
 
         Returns:
             The name of the job.
 
         Raises:
-            Rejection: 429 if too many files wait, of all clients or of this key.
+            Rejection: 429 if too many files wait, of all clients or of this one.
         """
         self._forget_old()
-        own = sum(job.owner == owner and not job.ended_at for job in self._jobs.values())
-        if len(self._tasks) >= KEPT_FILES or (owner and own >= MOST_OF_A_KEY):
-            work.close()
+        own = sum(job.client == client and not job.ended_at for job in self._jobs.values())
+        if len(self._tasks) >= MOST_JOBS or own >= MOST_OF_A_CLIENT:
             raise overloaded(60)
-        job, name = FileJob(owner, progress), secrets.token_hex(16).upper()
+        job, name = FileJob(client, progress), secrets.token_hex(16).upper()
         self._jobs[name] = job
         job.task = task = asyncio.ensure_future(self._run(job, work))
         self._tasks.add(task)
@@ -100,6 +98,11 @@ class FileJobs:
     def find(self, name: str, key: str, owner: str) -> FileJob:
         """Return a job.
 
+        Args:
+            name: From `start`.
+            key: Its secret.
+            owner: The name of the key's owner; "" on a server without keys.
+
         Raises:
             Rejection: 404 if there is none with this name and key, or no more.
         """
@@ -108,7 +111,7 @@ class FileJobs:
         given = key.upper().encode("utf-8", "replace")
         if (
             found is None
-            or found.owner != owner
+            or (owner and found.client != owner)
             or not secrets.compare_digest(given, found.key.encode())
         ):
             raise Rejection(404, "Document not found")
@@ -127,17 +130,17 @@ class FileJobs:
 
     async def close(self) -> None:
         """End all jobs."""
-        await asyncio.sleep(0)  # a task that has not begun would leave its work unclosed
+        await asyncio.sleep(0)  # a task that has not begun would not say that its job has ended
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _run(self, job: FileJob, work: Coroutine[Any, Any, KeptDocument]) -> None:
+    async def _run(self, job: FileJob, work: Work) -> None:
         try:
-            async with self.files.reserve(waits=True):
+            async with self.files.reserve(waits=True) as process:
                 job.started_at = time.monotonic()
                 async with asyncio.timeout(self.config.file_deadline):
-                    job.kept = await work
+                    job.kept = await work(process)
         except Rejection as error:
             job.error = error.message
         except TimeoutError:
@@ -149,7 +152,6 @@ class FileJobs:
             log.error("cannot translate a file: %s", type(error).__name__)
             job.error = FAILED
         finally:
-            work.close()
             job.ended_at = time.monotonic()
 
     def _forget_old(self) -> None:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from headway.ext.server.file_process import FileProcess, FileProcesses
 from headway.ext.server.rejection import Rejection, overloaded
 from headway.ext.server.server_settings import ServerConfig
 
@@ -103,13 +104,14 @@ class FileStore:
     def __init__(self, config: ServerConfig) -> None:
         self.config = config
         self._places = asyncio.Semaphore(config.file_jobs)
+        self.processes = FileProcesses()
         room = KEPT_FILES * config.file_limit
         # A client that asks for reports must not drive out the files of others sooner.
         self._files, self._reports = _Shelf(room), _Shelf(room)
 
     @asynccontextmanager
-    async def reserve(self, waits: bool = False) -> AsyncIterator[None]:
-        """Take one of the places for files that are translated at the same time.
+    async def reserve(self, waits: bool = False) -> AsyncIterator[FileProcess]:
+        """Take one of the places for files that are translated at the same time, with the process that reads and writes the file.
 
         Args:
             waits: Wait for a place if all are taken.
@@ -119,8 +121,8 @@ class FileStore:
         """
         if self._places.locked() and not waits:
             raise overloaded(30)
-        async with self._places:
-            yield
+        async with self._places, self.processes.take() as process:
+            yield process
 
     def add(self, data: bytes, name: str, report: bytes | None = None) -> list[str]:
         """Keep a file and a report on it; return the unguessable ends of their addresses.

@@ -5,25 +5,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from headway.errors import HeadwayError
 from headway.ext.documents import (
-    Document,
     DocumentOptions,
     Paragraph,
     TextPipeline,
     Translated,
     is_table,
-    name_places,
-    open_document,
     translate_paragraph,
 )
 from headway.ext.server.driver import Driver
+from headway.ext.server.file_process import FileProcess
 from headway.ext.server.file_store import FileStore, Upload, name_translation
 from headway.ext.server.model_routes import find_route
 from headway.ext.server.models import Models
 from headway.ext.server.quality import QualityReport
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.text_threads import Account
 from headway.translation import Translator, together
 
 CHUNK = 2_000  # characters of the paragraphs that are translated together; a longer one is alone
@@ -83,82 +81,76 @@ def keep_document(
 
 
 async def open_upload(
-    upload: Upload, options: DocumentOptions, models: Models, queue: TranslationQueue
-) -> tuple[Document, list[Translator]]:
-    """Return the document that a client has sent, and the models that translate it.
+    process: FileProcess,
+    upload: Upload,
+    options: DocumentOptions,
+    models: Models,
+    quality: bool = False,
+) -> tuple[list[Paragraph[None]], list[Translator]]:
+    """Return the paragraphs of a file that a client has sent, and the models that translate it.
 
     Args:
+        process: Reads the file.
         upload: The file.
         options: If the source is not known, it is detected from the texts.
         models: Those of the server.
-        queue: Has the threads for files.
+        quality: Whether the translations will be rated, so that their places in the file are wanted.
 
     Raises:
         Rejection: 400 if the kind of the file is unknown, it is damaged, it is no table and columns are given, or no
-            models lead to the target.
+            models lead to the target; 413 if to read it takes too much.
     """
-    document = await _open(upload, options, queue)
-    texts = [paragraph.text for paragraph in document.paragraphs]
-    route, detected = await find_route(options.source or "auto", options.target, texts, models)
-    if detected is not None and route:  # what the file says of its language depends on it
-        document = await _open(upload, replace(options, source=detected["language"]), queue)
-    return document, route
-
-
-async def _open(upload: Upload, options: DocumentOptions, queue: TranslationQueue) -> Document:
     if any(options.columns) and not is_table(upload.name):
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
-    try:
-        read = partial(open_document, upload.data, upload.short_name, options)
-        [document] = await queue.run_text_work([read], 0, is_file=True)
-        return document
-    except HeadwayError as error:
-        raise Rejection(400, f"Invalid request: {error}") from None
+    paragraphs = await process.open(upload.data, upload.short_name, options, quality)
+    texts = [paragraph.text for paragraph in paragraphs]
+    route, detected = await find_route(options.source or "auto", options.target, texts, models)
+    if detected is not None and route:  # what the file says of its language depends on it
+        options = replace(options, source=detected["language"])
+        paragraphs = await process.open(upload.data, upload.short_name, options, quality)
+    return paragraphs, route
 
 
 async def translate_document(
     queue: TranslationQueue,
     route: Sequence[Translator],
-    document: Document,
+    process: FileProcess,
+    paragraphs: Sequence[Paragraph[None]],
     progress: FileProgress | None = None,
     *,
     quality: bool = False,
     is_split: bool = True,
 ) -> TranslatedDocument:
-    """Return the document with its text translated.
+    """Return a document with its text translated.
 
     Args:
         queue: The queue of all requests.
         route: The models.
-        document: From `open_upload`.
+        process: Has read the document.
+        paragraphs: From `open_upload`.
         progress: Is changed while the document is translated.
         quality: Also rate the translations, and translate again what looks broken.
         is_split: Translate each sentence of a line by itself.
 
     Raises:
-        Rejection: 400 if the translation cannot be written.
+        Rejection: 400 if the translation cannot be written, 413 if it takes too much work beside the models.
     """
     progress = progress or FileProgress()
-    progress.total = sum(len(paragraph.text) for paragraph in document.paragraphs)
+    progress.total = sum(len(paragraph.text) for paragraph in paragraphs)
     pipeline = TextPipeline.of(
         route, align=True, quality=quality, is_split=is_split, is_document=True, window=WINDOW
     )
-    driver = Driver(queue, texts=0, is_file=True)
+    account = Account.for_characters(progress.total)
+    driver = Driver(queue, texts=0, account=account, is_file=True)
     found: list[Translated] = []
     report = QualityReport(route) if quality else None
-    if quality:
-        await queue.run_text_work([partial(name_places, document)], 0, is_file=True)
-    for chunk in _chunks(document.paragraphs):
+    for chunk in _chunks(paragraphs):
         texts = await driver.run(together(translate_paragraph(pipeline, each) for each in chunk))
         if report is not None:
-            await queue.run_text_work([partial(report.add, chunk, texts)], 0, is_file=True)
+            await queue.threads.run(partial(report.add, chunk, texts), account)
         found += [each.for_document for each in texts]
         progress.done += sum(len(paragraph.text) for paragraph in chunk)
-    try:
-        [data] = await queue.run_text_work([partial(document.write, found)], 0, is_file=True)
-        return TranslatedDocument(data, report)
-    except HeadwayError as error:
-        raise Rejection(400, f"Invalid request: the file {error}") from None
+    return TranslatedDocument(await process.write(found), report)
 
 
 def _chunks(paragraphs: Sequence[Paragraph[Any]]) -> Iterator[list[Paragraph[Any]]]:

@@ -32,6 +32,7 @@ from headway.ext.server.model_routes import detect_languages, find_route
 from headway.ext.server.openapi import API_VERSION
 from headway.ext.server.quality import check_quality, has_quality, list_sentences
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.text_threads import Account
 from headway.ext.server.translation import TextTranslator
 from headway.text import Span, WordLinks, is_translatable, name_of
 
@@ -90,13 +91,13 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
     source = models.served_code(request.source, "source") if is_known else ""
     target = models.served_code(request.target, "target")
     options = DocumentOptions(source, target, (request.columns or "",))
-    async with context.files.reserve():
-        document, route = await open_upload(upload, options, models, context.queue)
+    async with context.files.reserve() as process:
+        paragraphs, route = await open_upload(process, upload, options, models, request.quality)
         route = await add_named_glossary(route, request.glossary, context.glossaries)
         if request.quality:
             check_quality(route)
         translated = await translate_document(
-            context.queue, route, document, quality=request.quality,
+            context.queue, route, process, paragraphs, quality=request.quality,
             is_split=context.config.split_sentences,
         )  # fmt: skip
     kept = keep_document(context.files, upload.name, target, translated)
@@ -142,7 +143,7 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
     source = " ".join(request.q.split())
     try:
         encode = partial(source_ids, translator, source)
-        [tokens] = await queue.run_text_work([encode], len(source))
+        tokens = await queue.threads.run(encode, Account.for_characters(len(source)))
         if target is None:  # the maps show one line, so it is translated as one line
             as_one_line = TextTranslator(queue, is_split=False)
             [found] = await as_one_line.translate(route, [source])

@@ -22,7 +22,7 @@ REJECTIONS = {
     "400": "The request is wrong; the message says how.",
     "403": "The API key is wrong.",
     "408": "The body did not arrive in time.",
-    "413": "The body has too many bytes.",
+    "413": "The body has too many bytes, or takes too much work beside its translation.",
     "415": "The body is compressed.",
     "429": "Too many requests, of this client or of all; Retry-After says when to try again.",
     "500": "The model is damaged.",

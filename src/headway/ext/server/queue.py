@@ -7,9 +7,6 @@ is. The queue lives in the event loop's thread, so that it needs no locks.
 
 import asyncio
 import math
-import os
-import sys
-import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,13 +17,13 @@ from headway.ext.server.metrics import Metrics
 from headway.ext.server.rejection import overloaded, too_long
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.speed import Speed
+from headway.ext.server.text_threads import TextThreads, lower_priority
 from headway.ext.server.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
-from headway.translation import LONG, Find, Read
+from headway.translation import Find, Read
 
 T = TypeVar("T")
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
-WORKER_NICENESS = 5  # above the event loop's, which then gets most of a shared core
-SHORT_REQUEST = LONG  # characters that the event loop splits itself
+TEXT_THREADS = 4  # for plain work on text, besides one for each file
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
 
 
@@ -43,10 +40,8 @@ class TranslationQueue:
         self.config, self.metrics = config, metrics
         self.workers = self.idle_workers = workers
         self.pool = ThreadPoolExecutor(workers, "translate", initializer=lower_priority)
-        # Long requests are split and joined in one thread, so that the event loop competes with one.
-        self.text_pool = ThreadPoolExecutor(1, "text", initializer=lower_priority)
-        # A file may hold one text of megabytes, for which the requests of others must not wait.
-        self.file_pool = ThreadPoolExecutor(config.file_jobs, "file", initializer=lower_priority)
+        # Each file may take one for long.
+        self.threads = TextThreads(TEXT_THREADS + config.file_jobs)
         self.speed = Speed(workers, LONGEST_WAIT * config.deadline)
         self.waiting = Waiting(config, self.speed)
         # Without those of files: little of a file waits at once, and nobody is rejected for it.
@@ -119,41 +114,6 @@ class TranslationQueue:
         group = self._make_group(None, False, is_file)
         jobs = [group.add(call, size) for call, size in zip(calls, sizes, strict=True)]
         return await self._finish([group], jobs, 0 if is_file else texts)
-
-    async def run_text_work(
-        self,
-        calls: Sequence[Callable[[], T]],
-        characters: int,
-        is_file: bool = False,
-        *,
-        waits: bool = False,
-    ) -> list[T]:
-        """Call functions that work on text: at once if that is short, and in a thread if it is long or of a file.
-
-        If the caller is cancelled, no further call begins; that of a file waits until the thread has ended: a file has a
-        place as long as a thread works for it, so that clients that leave cannot have more threads than there are places.
-
-        Args:
-            calls: The functions.
-            characters: How much they work on.
-            is_file: Whether it is of a file.
-            waits: Whether a cancelled caller always waits until the thread has ended.
-        """
-        if characters < SHORT_REQUEST and not is_file:
-            return [call() for call in calls]
-        is_over = threading.Event()
-
-        def work() -> list[T]:
-            return [call() for call in calls if not is_over.is_set()]
-
-        pool = self.file_pool if is_file else self.text_pool
-        running = asyncio.get_running_loop().run_in_executor(pool, work)
-        try:
-            return await asyncio.shield(running)
-        finally:
-            is_over.set()
-            if is_file or waits:
-                await asyncio.wait([running])
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
@@ -280,11 +240,5 @@ class TranslationQueue:
         """Wait for the work that has started."""
         while self._running:
             await asyncio.wait(self._running)
-        for pool in (self.pool, self.text_pool, self.file_pool):
-            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
-
-
-def lower_priority() -> None:
-    """Give the event loop priority over the calling thread where they share a core."""
-    if sys.platform == "linux":  # elsewhere threads have no priority of their own
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), WORKER_NICENESS)
+        await asyncio.to_thread(self.pool.shutdown, cancel_futures=True)
+        await asyncio.to_thread(self.threads.close)

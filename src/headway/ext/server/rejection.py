@@ -41,9 +41,16 @@ def overloaded(seconds: int) -> Rejection:
 
 
 def too_much_work() -> Rejection:
-    """Return the rejection of a text that would take too long to look through, such as for the terms of a glossary."""
+    """Return the rejection of a text or a file that takes too much work beside its translation, such as a search for terms."""
     return Rejection(
-        400,
-        "Invalid request: the text is too long, or too many terms of the glossary begin alike for it;"
-        " send less text at once",
+        413,
+        "This takes too much work: send less text at once, with fewer placeholders, tags or terms of a glossary",
     )
+
+
+def find_place(error: BaseException) -> str:
+    """Return the file and the line at which an exception was raised, for the log: its message may hold a text."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "?"

@@ -15,22 +15,21 @@ from headway.ext.documents import (
     TextTranslation,
     translate_page,
 )
-from headway.ext.protect import Glossary
 from headway.ext.server.driver import Driver
-from headway.ext.server.queue import SHORT_REQUEST, TranslationQueue
-from headway.ext.server.rejection import too_much_work
+from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.text_threads import Account
 from headway.translation import (
-    Job,
     Piece,
     Pipeline,
     Translator,
+    is_plain,
     list_gaps,
     stream_tokens,
     together,
 )
 
+LONG = 2_000  # characters that are too many for the event loop
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
-MAX_TRIES = 1_000_000  # of a glossary's terms at places of texts: about two seconds
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,8 @@ class TextTranslator:
         pipeline = TextPipeline.of(
             route, alternatives=alternatives, align=align, quality=quality, is_split=self.is_split
         )
-        await self._check_work(route, texts)
-        job = together(map(pipeline.translate, texts))
-        return await Driver(self.queue, len(texts)).run(job)
+        driver = self._admit(route, texts)
+        return await driver.run(together(map(pipeline.translate, texts)))
 
     async def translate_pages(
         self,
@@ -94,11 +92,13 @@ class TextTranslator:
         )
         if read is None and route:
             read = partial(HtmlPage, language=route[0].languages[0])
+        characters = sum(map(len, sources))
         if route:  # before the work of reading; how much of the markup is text is not known yet
-            self.queue.reject_if_full(sum(map(len, sources)) // CHARACTERS_PER_TOKEN)
-            await self._check_tries(route, sources)
-        job = together(translate_page(pipeline, source, read or HtmlPage) for source in sources)
-        return await Driver(self.queue, len(sources)).run(job)
+            self.queue.reject_if_full(characters // CHARACTERS_PER_TOKEN)
+        driver = Driver(self.queue, len(sources), Account.for_characters(characters))
+        return await driver.run(
+            together(translate_page(pipeline, source, read or HtmlPage) for source in sources)
+        )
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.
@@ -111,12 +111,13 @@ class TextTranslator:
         if not route:
             yield text
             return
-        translator, driver = route[-1], Driver(self.queue, is_admitted=len(route) > 1)
-        if not driver.is_admitted:
-            await self._check_work(route, [text])
+        translator, is_admitted = route[-1], len(route) > 1
+        if not is_admitted:
+            self._admit(route, [text])
         pipeline = TextPipeline.of([translator], is_split=self.is_split)
-        split, lines = await driver.run(_cut(pipeline, text))
-        if not driver.is_admitted:  # as a whole, so that it is not rejected halfway
+        cut = partial(_cut, pipeline, text)
+        split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
+        if not is_admitted:  # as a whole, so that it is not rejected halfway
             self.queue.check_room(sum(len(piece.ids) for line in lines for piece in line))
         first, *others = split.passage.target_gaps(translator.languages)
         yield first
@@ -153,38 +154,27 @@ class TextTranslator:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _check_work(self, route: Sequence[Translator], texts: Sequence[str]) -> None:
-        """Check before texts are split that they can be translated now, and that their terms can be found soon.
+    def _admit(self, route: Sequence[Translator], texts: Sequence[str]) -> Driver:
+        """Return the driver of a request, if its texts can be translated now.
 
         Raises:
             Rejection: 429 if the queue is full, 400 if this would never be possible.
         """
         characters = sum(map(len, texts))
-        if route and characters >= SHORT_REQUEST:
+        if route and characters >= LONG:
             # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
-        await self._check_tries(route, texts)
+        # What stays in a text and what must come into it are looked for in a thread, as is much text.
+        is_quick = (
+            characters < LONG
+            and not any(translator.glossary for translator in route)
+            and all(is_plain(line) for text in texts for line in text.split("\n") if line)
+        )
+        return Driver(self.queue, len(texts), Account.for_characters(characters), is_quick)
 
-    async def _check_tries(self, route: Sequence[Translator], texts: Sequence[str]) -> None:
-        check = partial(check_tries, route, texts)
-        await self.queue.run_text_work([check], sum(map(len, texts)))
 
-
-def _cut(pipeline: TextPipeline, text: str) -> Job[tuple[SplitText, list[list[Piece]]]]:
+def _cut(pipeline: TextPipeline, text: str) -> tuple[SplitText, list[list[Piece]]]:
     """Split a text into sentences, and cut each into pieces."""
     own: Pipeline = pipeline.route[0]
-    split = yield from pipeline.split(own, text)
-    lines = yield from together(map(own.cut, split.lines))
-    return split, lines
-
-
-def check_tries(route: Sequence[Translator], texts: Sequence[str]) -> None:
-    """Check that the terms of a glossary are found soon.
-
-    Raises:
-        Rejection: 400 if this would take many seconds.
-    """
-    glossaries = [g for each in route if isinstance(g := each.glossary, Glossary)]
-    tries = sum(glossary.count_tries(text) for glossary in glossaries for text in texts)
-    if tries > MAX_TRIES:
-        raise too_much_work()
+    split = pipeline.split(own, text)
+    return split, [own.cut(line) for line in split.lines]

@@ -2,13 +2,14 @@
 
 import asyncio
 import time
+from functools import partial
 
 import pytest
 
 from headway.errors import HeadwayError
 from headway.ext.server import file_jobs
-from headway.ext.server.file_jobs import MOST_OF_A_KEY, FileJobs
-from headway.ext.server.file_store import KEPT_FILES, FileStore
+from headway.ext.server.file_jobs import MOST_JOBS, MOST_OF_A_CLIENT, FileJobs
+from headway.ext.server.file_store import FileStore
 from headway.ext.server.file_translation import FileProgress, KeptDocument
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server_settings import ServerConfig
@@ -115,14 +116,14 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch):
         first, second = asyncio.Event(), asyncio.Event()
         progress = FileProgress(total=30)
 
-        async def work(until):
+        async def work(until, _process):
             await until.wait()
             return KeptDocument(files.add(b"x", "a.txt")[0])
 
-        async def fail(error):
+        async def fail(error, _process):
             raise error
 
-        names = [jobs.start("", progress, work(event)) for event in (first, second)]
+        names = [jobs.start("", progress, partial(work, event)) for event in (first, second)]
         found = [jobs.find(name, jobs.key_of(name), "") for name in names]
         await asyncio.sleep(0.01)
         assert [bool(job.started_at) for job in found] == [True, False]
@@ -139,21 +140,24 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch):
         assert [bool(job.kept) for job in found] == [True, False]
         assert found[1].started_at
         errors = [Rejection(400, "wrong"), HeadwayError("damaged\nmore"), ValueError("secret")]
-        failing = [jobs.start("", FileProgress(), fail(error)) for error in errors]
+        failing = [jobs.start("", FileProgress(), partial(fail, error)) for error in errors]
         await asyncio.sleep(0.4)  # the second job is over its deadline
         assert found[1].error == "This took more than 0.2 seconds"
         messages = [jobs.find(name, jobs.key_of(name), "").error for name in failing]
         assert messages == ["wrong", "damaged", "Internal Server Error"]
         with pytest.raises(Rejection):
             jobs.find(names[0], jobs.key_of(names[0]), "another owner")
-        waiting = [jobs.start("", FileProgress(), work(asyncio.Event())) for _ in range(KEPT_FILES)]
+        waiting = [
+            jobs.start(f"client {number // 9}", FileProgress(), partial(work, asyncio.Event()))
+            for number in range(MOST_JOBS)
+        ]
         with pytest.raises(Rejection) as raised:
-            jobs.start("", FileProgress(), work(first))
+            jobs.start("", FileProgress(), partial(work, first))
         assert raised.value.status == 429
         await jobs.close()
         assert all(jobs.find(name, jobs.key_of(name), "").ended_at for name in waiting)
-        cancelled = jobs.start("", FileProgress(), work(asyncio.Event()))
-        next_one = jobs.start("", FileProgress(), work(asyncio.Event()))
+        cancelled = jobs.start("", FileProgress(), partial(work, asyncio.Event()))
+        next_one = jobs.start("", FileProgress(), partial(work, asyncio.Event()))
         await asyncio.sleep(0)
         job, following = (jobs.find(n, jobs.key_of(n), "") for n in (cancelled, next_one))
         with pytest.raises(Rejection):
@@ -164,12 +168,15 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch):
         assert following.started_at
         with pytest.raises(Rejection):
             jobs.find(cancelled, job.key, "")
-        of_a_key = [jobs.start("A", FileProgress(), work(first)) for _ in range(MOST_OF_A_KEY)]
+        of_a_key = [
+            jobs.start("A", FileProgress(), partial(work, first)) for _ in range(MOST_OF_A_CLIENT)
+        ]
         with pytest.raises(Rejection) as raised:
-            jobs.start("A", FileProgress(), work(first))
+            jobs.start("A", FileProgress(), partial(work, first))
         assert raised.value.status == 429
-        assert jobs.start("B", FileProgress(), work(first)) not in of_a_key
+        assert jobs.start("B", FileProgress(), partial(work, first)) not in of_a_key
         await jobs.close()
+        files.processes.close()
         clock = time.monotonic() + file_jobs.KEPT_SECONDS + 1
         monkeypatch.setattr("headway.ext.server.file_jobs.time.monotonic", lambda: clock)
         key = jobs.key_of(names[0])

@@ -2,9 +2,7 @@
 
 from datetime import datetime
 
-from headway.ext.protect.glossary import Glossary
-from headway.ext.server import translation
-from support.server import ask, client_of
+from support.server import ask, client_of, send_file
 
 PATH = "/v2/glossaries"
 
@@ -48,14 +46,13 @@ def test_clients_neither_make_nor_delete_glossaries(models, tmp_path):
         assert [each["name"] for each in client.get(PATH).json()["glossaries"]] == ["pets"]
 
 
-def test_the_work_of_a_glossary_is_bounded(models, tmp_path, monkeypatch):
-    glossary = Glossary.of({**{f"cat {n}": "K" for n in range(11)}, "日": "D", "dog": "H"})
-    assert glossary.count_tries("cat caz dogs 日日 x") == 11 + 1 + 2
-    monkeypatch.setattr(translation, "MAX_TRIES", 100)
-    rows = "\n".join(f"cat {n}\tK" for n in range(11))
-    with with_pets(models, tmp_path, rows) as client:
-        assert translate(client, "the cat " * 9, "pets").status_code == 200
-        answer = translate(client, "the cat " * 10, "pets")
-        assert answer.status_code == 400
-        assert "begin alike" in answer.json()["message"]
-        assert ask(client, q="cat " * 10, glossary=rows).status_code == 400
+def test_a_search_for_terms_that_takes_too_long_is_rejected(models, monkeypatch):
+    monkeypatch.setattr("headway.ext.server.text_threads.SECONDS", 0.2)
+    rows = "\n".join(f"cat {n}\tK" for n in range(9_000))
+    with client_of(models) as client:
+        few = ask(client, q="the dog", glossary=rows)
+        many = ask(client, q="cat " * 49, glossary=rows)
+        file = send_file(client, "a.txt", b"cat " * 2_000, glossary=rows)
+    assert (few.status_code, many.status_code, file.status_code) == (200, 413, 413)
+    for answer in (many, file):
+        assert answer.json()["error"].startswith("This takes too much work: send less text at once")

@@ -20,9 +20,9 @@ FRONT_MATTER = re.compile(
 # Of a program that a reader sees; a value in several lines, or with a template, stays.
 _TITLE = re.compile(
     r"""
-    ^(?:[ \t]*")? (?:title|subtitle|description|summary|abstract|excerpt|linkTitle|sidebar_label) "?[ \t]* [:=] [ \t]*
-    (?P<value> "(?:[^"\\\n]|\\.)*+" | '(?:[^'\n]|\'\')*+' | [^\s"'\[\]{}|>&*!%@`#,:-][^\r\n]*? )
-    [ \t]* (?:,|[ ]\#[^\r\n]*)? [ \t]* (?:\r?$|\Z)
+    ^(?:[ \t]*")? (?:title|subtitle|description|summary|abstract|excerpt|linkTitle|sidebar_label) "?[ \t]*+ [:=] [ \t]*+
+    (?P<value> "(?:[^"\\\n]|\\.)*+" | '(?:[^'\n]|\'\')*+' | [^\s"'\[\]{}|>&*!%@`#,:-][^\r\n]*?(?<![ \t]) )
+    [ \t]*+ (?:,[ \t]*+|(?<=[ ])\#[^\r\n]*)? (?:\r?$|\Z)
     """,
     re.MULTILINE | re.VERBOSE,
 )

@@ -97,7 +97,9 @@ def turn_sheet(data: bytes, directions: Directions) -> bytes:
     side = b' rightToLeft="1"' if directions[1] == "rtl" else b""
 
     def turn(found: re.Match[bytes]) -> bytes:
-        return re.sub(rb"\s*/?>$", lambda end: side + end[0], _SIDE_OF_VIEW.sub(b"", found[0]))
+        return re.sub(
+            rb"(?<!\s)\s*+/?>$", lambda end: side + end[0], _SIDE_OF_VIEW.sub(b"", found[0])
+        )
 
     head, *rows = re.split(rb"(?=<(?:\w+:)?sheetData\b)", data, maxsplit=1)
     return b"".join([_VIEW.sub(turn, head), *rows])

@@ -1,5 +1,6 @@
 """What the addresses of documents do: a file is sent, asked for, and fetched or given up."""
 
+from functools import partial
 from pathlib import PurePath
 
 from headway.ext.documents import DocumentOptions, describe_unknown, list_suffixes
@@ -13,6 +14,7 @@ from headway.ext.server.deepl.messages import (
     DeepLDocumentStatus,
 )
 from headway.ext.server.deepl.text import check_formality, require_source
+from headway.ext.server.file_process import FileProcess
 from headway.ext.server.file_store import GONE, TranslatedFile, Upload
 from headway.ext.server.file_translation import (
     FileProgress,
@@ -51,8 +53,8 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
             raise Rejection(400, "Source and target language are equal.")
         await _prepare_route(route, request, context)  # rejects what is wrong now
     progress = FileProgress()
-    work = _translate(request, upload, source, target, context, progress)
-    name = context.jobs.start(context.owner, progress, work)
+    work = partial(_translate, request, upload, source, target, context, progress)
+    name = context.jobs.start(context.client, progress, work)
     return {"document_id": name, "document_key": context.jobs.key_of(name)}
 
 
@@ -78,13 +80,14 @@ async def _translate(
     target: str,
     context: Context,
     progress: FileProgress,
+    process: FileProcess,
 ) -> KeptDocument:
     """Translate a file and keep the translated one."""
     options = DocumentOptions(source, target, (request.columns or "",))
-    document, route = await open_upload(upload, options, context.models, context.queue)
+    paragraphs, route = await open_upload(process, upload, options, context.models, request.quality)
     route = await _prepare_route(route, request, context)
     translated = await translate_document(
-        context.queue, route, document, progress, quality=request.quality,
+        context.queue, route, process, paragraphs, progress, quality=request.quality,
         is_split=context.config.split_sentences,
     )  # fmt: skip
     context.characters[context.owner] += progress.total

@@ -107,4 +107,7 @@ async def _admit(
             403, "Authorization failed: send the header Authorization: DeepL-Auth-Key KEY"
         )
     async with server.admission.admit(request, has_file, repeated) as (client, fields):
-        yield fields, replace(server.context, owner="" if server.keys is None else client)
+        yield (
+            fields,
+            replace(server.context, owner="" if server.keys is None else client, client=client),
+        )
