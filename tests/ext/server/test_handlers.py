@@ -216,7 +216,7 @@ JSON = {"content-type": "application/json"}
 OTHER, NAME = "https://other.example", "translate.example:8080"
 
 
-def test_pages_of_other_sites_get_nothing_of_deepls_addresses(client):
+def test_pages_of_other_sites_get_nothing(client):
     fields = {"text": "a dog", "source_lang": "en", "target_lang": "de"}
     for headers, status in (
         ({"Origin": OTHER}, 403),
@@ -228,15 +228,38 @@ def test_pages_of_other_sites_get_nothing_of_deepls_addresses(client):
         ({"Origin": "chrome-extension://abc", "Sec-Fetch-Site": "cross-site"}, 200),
         ({"Sec-Fetch-Site": "none"}, 200),
     ):
-        answer = client.post("/v2/translate", data=fields, headers={"Host": NAME, **headers})
-        assert answer.status_code == status, headers
+        headers = {"Host": NAME, **headers}
         text = {"q": "the cat", "source": "en", "target": "de"}
-        assert client.post("/translate", data=text, headers=headers).is_success
+        for path in ("/v2/translate", "/translate", "/align", "/stream", "/detect"):
+            answer = client.post(path, data=fields | text, headers=headers)
+            assert answer.status_code == status, (path, headers)
+        assert client.get("/translate", params=text, headers=headers).status_code == status
+        file = {"file": ("a.txt", b"the cat")}
+        answer = client.post("/translate_file", data=text, files=file, headers=headers)
+        assert answer.status_code == status
+        assert client.get("/languages", headers=headers).is_success
     for method in ("OPTIONS", "GET", "POST", "DELETE"):
         for path in ("/v2/glossaries", "/v2/glossaries/x", "/v2/nothing"):
             answer = client.request(method, path, headers={"Origin": OTHER})
             assert not [name for name in answer.headers if name.startswith("access-control-")]
             assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_pages_of_named_sites_use_the_server(models):
+    text = {"q": "the cat", "source": "en", "target": "de", "text": "the cat", "target_lang": "de"}
+    for setting, is_named in (
+        (f"https://a.example,{OTHER}/", True),
+        ("*", True),
+        ("https://a.example", False),
+    ):
+        with client_of(models, origins=setting) as client:
+            for path in ("/translate", "/v2/translate"):
+                headers = {"Origin": OTHER, "Sec-Fetch-Site": "cross-site"}
+                answer = client.post(path, data=text, headers=headers)
+                assert answer.is_success is is_named
+                if path.startswith("/v2/"):
+                    found = client.options(path, headers=headers).headers
+                    assert ("access-control-allow-origin" in found) is is_named
 
 
 def test_a_server_of_this_machine_alone_has_no_foreign_name(chain, tmp_path):
@@ -263,7 +286,10 @@ def test_a_client_has_a_network_of_ipv6():
         ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
         ("::ffff:192.0.2.1", "192.0.2.1", True),
         ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
-        ("a name", "another", False),
+        ("a name", "another", True),  # what cannot be read is one client
+        ("192.0.2.1:80", "192.0.2.1:443", True),
+        ("[2001:db8::1]:80", "2001:db8::2", True),
+        ("192.0.2.1:80", "192.0.2.2:80", False),
     ):
         scopes = [{"type": "http", "headers": [], "client": (host, 1)} for host in (first, second)]
         names = {Clients(None).identify(Request(scope), {}) for scope in scopes}

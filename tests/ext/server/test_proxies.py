@@ -78,7 +78,7 @@ def test_answers_and_errors_pass_through(proxy):
     server, url = proxy
     status, body, headers = post(f"{url}/translate", q="the cat sees")
     assert (status, json.loads(body)) == server.post("/translate", q="the cat sees")
-    assert headers["access-control-allow-origin"] == "*"
+    assert "form-action 'self'" in headers["content-security-policy"]
     status, body, _ = post(f"{url}/translate", q="")
     assert (status, json.loads(body)) == (400, {"error": "Invalid request: missing q parameter"})
     status, body, _ = post(f"{url}/stream", q="the cat")

@@ -1,16 +1,15 @@
 """Which requests the server accepts, before it reads them; `queue.py` has the rule of when it is overloaded.
 
-Before anything of a request is read, `Admission.check_load` asks the queue whether there is room. Then
-`Admission.admit` looks for a place in which to read the body, and after that checks the key (`clients.py`), which may
-be in the body, and the client's rate (`rate_limit.py`).
+Before anything of a request is read, and again when its body has come, `Admission.check_load` asks the queue whether there is
+room. Then `Admission.admit` checks the key (`clients.py`), which may be in the body, and the client's rate (`rate_limit.py`).
 When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
 """
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from starlette.requests import Request
@@ -22,13 +21,12 @@ from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rate_limit import RateLimit
 from headway.ext.server.rejection import Rejection, overloaded
-from headway.ext.server.requests import read_fields
+from headway.ext.server.requests import read_body, read_fields
 from headway.ext.server.server_settings import ServerConfig
 
 log = logging.getLogger("headway.ext.server")
-UPLOADS = 20  # files that are received at the same time: each may be large, and take long
-# The share of the places to read requests in that those without a valid key in the header may take.
-STRANGERS = 0.5
+BODIES = 20  # of the largest size, for which there is room at the same time
+STRANGERS = 0.5  # the share of this room that requests without a valid key in the header may take
 TEXT_FIELDS = ("q", "text", "file")
 
 
@@ -50,7 +48,7 @@ class Admission:
         self.rates = RateLimit(config.req_limit)
         self.pending = 0  # requests that were admitted and have no answer yet
         self.is_stopping = False
-        self._reading = Counter[tuple[bool, bool]]()  # requests by `_take_place`
+        self._bytes = Counter[tuple[bool, bool]]()  # of bodies, by `_receive`
         self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
 
     @asynccontextmanager
@@ -68,18 +66,22 @@ class Admission:
             Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
                 passes; 500 if a model fails.
         """
-        self.pending += 1
         has_more = has_file and not self.is_stopping
         deadline = self.config.file_deadline if has_more else self.config.deadline
         timeout = asyncio.timeout(deadline)
         self._timeouts.add(timeout)
         try:
-            async with timeout:
-                with self._take_place(request, has_file):
-                    fields = await read_fields(request, self.config, has_file, repeated)
-                client = self.clients.identify(request, fields)
-                self.rates.take(client, _count_texts(fields))
-                yield client, fields
+            async with timeout, self._receive(request, has_file) as body:
+                if body:  # others may have come meanwhile
+                    self.check_load()
+                self.pending += 1
+                try:
+                    fields = await read_fields(request, body, self.config, has_file, repeated)
+                    client = self.clients.identify(request, fields)
+                    self.rates.take(client, _count_texts(fields))
+                    yield client, fields
+                finally:
+                    self.pending -= 1
         except TimeoutError:
             message = f"This took more than {deadline:g} seconds"
             if self.is_stopping:
@@ -90,7 +92,6 @@ class Admission:
             raise Rejection(500, str(error).splitlines()[0]) from None
         finally:
             self._timeouts.remove(timeout)
-            self.pending -= 1
 
     def stop(self) -> None:
         """Give no pending request more time than one without a file has, because the server ends."""
@@ -100,33 +101,39 @@ class Admission:
             if (timeout.when() or latest) > latest:
                 timeout.reschedule(latest)
 
-    @contextmanager
-    def _take_place(self, request: Request, has_file: bool) -> Iterator[None]:
-        """Take one of the places in which requests are read.
+    @asynccontextmanager
+    async def _receive(self, request: Request, has_file: bool) -> AsyncIterator[bytes]:
+        """Receive a body, and hold room for its bytes until the answer; what has not come takes none.
 
-        On a server with keys, requests without a valid key in the header get a part of the places, so that they
+        On a server with keys, requests without a valid key in the header get a part of the room, so that they
         cannot keep out those that have one, by sending slowly or much.
 
         Raises:
-            Rejection: 429 if all are taken.
+            Rejection: As `read_body`; 429 if there is no room.
         """
-        is_known = self.clients.is_known(request)
-        kind, places = (is_known, has_file), UPLOADS if has_file else self.config.queue_texts
-        if self._reading[kind] >= (places if is_known else max(1, round(STRANGERS * places))):
-            self.metrics.rejected.inc()
-            if not is_known:
-                self.clients.count_guess(request)
-            raise overloaded(1)
-        self._reading[kind] += 1
+        config, is_known = self.config, self.clients.is_known(request)
+        limit = config.body_limit + (config.file_limit if has_file else 0)
+        room = BODIES * limit if is_known else max(limit, round(STRANGERS * BODIES * limit))
+        kind, body = (is_known, has_file), bytearray()
         try:
-            yield
+            seconds = config.deadline if has_file else config.idle_seconds
+            async with aclosing(read_body(request, limit, seconds)) as chunks:
+                async for chunk in chunks:
+                    if self._bytes[kind] + len(chunk) > room:
+                        self.metrics.rejected.inc()
+                        if not is_known:
+                            self.clients.count_guess(request)
+                        raise overloaded(1)
+                    self._bytes[kind] += len(chunk)
+                    body += chunk
+            yield bytes(body)
         finally:
-            self._reading[kind] -= 1
+            self._bytes[kind] -= len(body)
 
     def check_load(self) -> None:
-        """Reject a request, of which nothing has been read, if the server is overloaded.
+        """Reject a request, of which no field has been read, if the server is overloaded.
 
-        Requests that are still being read count as one text of the usual length each. Otherwise many
+        Requests whose text is not in the queue yet count as one text of the usual length each. Otherwise many
         requests would be read for one free place, and most of them rejected after that work.
 
         Raises:

@@ -1,6 +1,7 @@
 """Who sends a request: the owner of a key, or an address on a server without keys."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 
 from starlette.requests import Request
@@ -65,12 +66,15 @@ class Clients:
 
 
 def _address(request: Request) -> str:
-    """Return the client's address; of IPv6 its first 64 bits, because one client usually has all that begin so."""
-    host = request.client.host if request.client else "?"
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, IPv6Address):
-        return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
-    return host
+    """Return the client's address; of IPv6 its first 64 bits, because one client usually has all that begin so.
+
+    Some proxies write a port behind it. Those whose address cannot be read are one client.
+    """
+    host = request.client.host if request.client else ""
+    for written in (host, host.rpartition(":")[0]):
+        with suppress(ValueError):
+            address = ip_address(written.strip("[]"))
+            if isinstance(address, IPv6Address):
+                return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
+            return str(address)
+    return "?"

@@ -1,5 +1,6 @@
 """What surrounds the application: the check for overload, and headers, metrics and log of each answer."""
 
+import asyncio
 import logging
 import re
 import time
@@ -14,11 +15,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headway.ext.server.admission import Admission
 from headway.ext.server.answers import DEEPL, error_response
 from headway.ext.server.metrics import Metrics
-from headway.ext.server.rejection import FAILED, Rejection
+from headway.ext.server.rejection import FAILED, Rejection, find_place
 
 log = logging.getLogger("headway.ext.server")
-# As with LibreTranslate, scripts on pages of other sites may use the server; but not the addresses of DeepL's API (see
-# `_check_site`): on a server without keys, any page that its user visits could translate documents and read the names of glossaries there.
+PORTION = 1 << 16  # bytes of an answer that a client must take at a time
+# Pages of other sites may read what everybody may read; what works is refused to most of them (see `_check_site`).
 CROSS_ORIGIN = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type"),
@@ -59,6 +60,8 @@ class ServerMiddleware:
         self._open = {route.path_regex: route.path for route in routes if route.param_convertors}
         # Without keys and a proxy, a server on a loopback address is called by loopback names only.
         self._is_private = admission.clients.keys is None and not admission.config.trusted_proxies
+        origins = admission.config.origins.split(",")
+        self._origins = frozenset(filter(None, (origin.strip().rstrip("/") for origin in origins)))
         self.received = self.answered = 0
         self._rejected = 0  # since the last line about rejections
         self._last_line = 0.0
@@ -69,7 +72,10 @@ class ServerMiddleware:
             await self.app(scope, receive, send)
             return
         started, status = time.monotonic(), 0
-        more = HEADERS if scope["path"].startswith(DEEPL) else HEADERS + CROSS_ORIGIN
+        headers, is_deepl = Headers(scope=scope), scope["path"].startswith(DEEPL)
+        origin = headers.get("origin", "")
+        is_named = bool(origin) and not self._origins.isdisjoint((origin, "*"))
+        more = HEADERS if is_deepl and not is_named else HEADERS + CROSS_ORIGIN
         self.received += 1
 
         async def send_with_headers(message: Message) -> None:
@@ -77,26 +83,37 @@ class ServerMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", []), *more]
-            await send(message)
+            body, sent = message.get("body", b""), 0
+            # A client that does not read must not keep what it has asked for in memory.
+            while len(body) - sent > PORTION:
+                async with asyncio.timeout(self.admission.config.idle_seconds):
+                    portion = body[sent : sent + PORTION]
+                    await send({**message, "body": portion, "more_body": True})
+                sent += PORTION
+            await send({**message, "body": body[sent:]} if sent else message)
 
         try:
             _check_host(scope)
-            if scope["path"].startswith(DEEPL):
-                _check_site(scope)
-                if self._is_private:
-                    _check_name(scope)
             if scope["method"] == "OPTIONS":
                 await Response(status_code=200)(scope, receive, send_with_headers)
             else:
-                if scope["method"] == "POST" or scope["path"] == "/translate":
+                is_work = scope["method"] == "POST" or scope["path"] == "/translate"
+                if (is_work or is_deepl) and not is_named:
+                    _check_site(headers)
+                    if self._is_private and (is_deepl or origin):
+                        _check_name(scope, headers)
+                if is_work:
                     self.admission.check_load()
                 await self.app(scope, receive, send_with_headers)
         except Rejection as error:  # the application answers its own
             rejected = error_response(scope["path"], error)
             await rejected(scope, receive, send_with_headers)
+        except TimeoutError:
+            log.info("a client does not read its answer")
+            raise  # so that the connection is closed
         except Exception as error:
             # The message of the exception may hold a text: the log gets its type and place.
-            log.error("%s at %s", type(error).__name__, _place(error))
+            log.error("%s at %s", type(error).__name__, find_place(error))
             if not status:
                 failed = error_response(scope["path"], Rejection(500, FAILED))
                 await failed(scope, receive, send_with_headers)
@@ -136,13 +153,12 @@ def _check_host(scope: Scope) -> None:
         raise Rejection(400, "Invalid request: it needs one Host header")
 
 
-def _check_site(scope: Scope) -> None:
+def _check_site(headers: Headers) -> None:
     """Reject the requests of pages of other sites, by what browsers say of them.
 
     Raises:
         Rejection: 403.
     """
-    headers = Headers(scope=scope)
     host, origin = headers.get("host", ""), headers.get("origin", "")
     # Browsers send it to HTTPS and to this machine only. It also holds behind a proxy that sends another Host.
     if site := headers.get("sec-fetch-site"):
@@ -152,16 +168,19 @@ def _check_site(scope: Scope) -> None:
     # An extension of a browser is no page; its origin is such as chrome-extension://NAME.
     is_page = origin in ("", "null") or origin.startswith(("http://", "https://"))
     if is_page and not is_own:
-        raise Rejection(403, "Pages of other sites cannot use this address")
+        raise Rejection(
+            403,
+            "Pages of other sites cannot use this address, unless server.origins names the site",
+        )
 
 
-def _check_name(scope: Scope) -> None:
+def _check_name(scope: Scope, headers: Headers) -> None:
     """Reject foreign names of this machine: a page of a site that has one would count as the server's own.
 
     Raises:
         Rejection: 403.
     """
-    address, name = (scope.get("server") or ("",))[0], Headers(scope=scope).get("host", "")
+    address, name = (scope.get("server") or ("",))[0], headers.get("host", "")
     if _is_loopback(address) and name and not _is_loopback(re.sub(r":\d*$", "", name)):
         raise Rejection(
             403, "Call the server localhost, or start it with keys or server.trusted_proxies"
@@ -173,10 +192,3 @@ def _is_loopback(name: str) -> bool:
         return ip_address(name.strip("[]")).is_loopback
     except ValueError:
         return name.lower() == "localhost"
-
-
-def _place(error: Exception) -> str:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "?"

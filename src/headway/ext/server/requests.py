@@ -33,22 +33,20 @@ UNREADABLE = "The browser (or proxy) sent a request that this server could not u
 
 
 async def read_fields(
-    request: Request, config: ServerConfig, has_file: bool = False, repeated: str = ""
+    request: Request, body: bytes, config: ServerConfig, has_file: bool = False, repeated: str = ""
 ) -> dict[str, Any]:
     """Return a request's fields; only JSON has values other than text and an `Upload`.
 
     Args:
         request: The request.
+        body: Its whole body.
         config: Limits.
         has_file: Whether the field ``file`` is an `Upload`. A file in any other field is the text of the field.
         repeated: The name of a field that a form may repeat; its value is a list.
 
     Raises:
-        Rejection: If the body or the file is too large, the body is too slow, or it does not have the format that its
-            type says.
+        Rejection: If the file is too large, or the body does not have the format that its type says.
     """
-    limit = config.body_limit + (config.file_limit if has_file else 0)
-    body = await read_body(request, limit, config.deadline if has_file else config.idle_seconds)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not body and request.method != "POST":
         kind = ""  # some clients name the type of a body that they do not send
@@ -75,8 +73,8 @@ async def read_fields(
     return fields | files
 
 
-async def read_body(request: Request, limit: int, seconds: float) -> bytes:
-    """Receive a body and count its bytes as they come.
+async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Yield the parts of a body as they come, and count their bytes.
 
     Args:
         request: The request.
@@ -93,19 +91,19 @@ async def read_body(request: Request, limit: int, seconds: float) -> bytes:
     announced = request.headers.get("content-length", "0").strip(" \t")
     if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
         raise too_large
-    body = bytearray()
+    size = 0
     try:
         async with asyncio.timeout(seconds):
             async for chunk in request.stream():
-                if len(body) + len(chunk) > limit:
+                size += len(chunk)
+                if size > limit:
                     raise too_large
-                body += chunk
+                yield chunk
     except ClientDisconnect:
         raise Rejection(CLIENT_LEFT, "The client left") from None
     except TimeoutError:
         headers = {"Connection": "close"}
         raise Rejection(408, "The request did not arrive in time", headers) from None
-    return bytes(body)
 
 
 def _parse_json(body: bytes, config: ServerConfig) -> dict[str, Any]:

@@ -32,6 +32,7 @@ class ServerConfig:
         file_deadline: seconds from a request with a file to its answer
         split_sentences: translate each sentence of a line alone
         trusted_proxies: addresses and networks whose X-Forwarded-For is believed, separated by commas; *: every one
+        origins: sites whose pages may use the server, such as https://a.example, separated by commas; *: every one
         glossaries: glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas
         glossary_limit: characters of a request's glossary
         metrics_token: bearer token that /metrics requires; empty: none
@@ -55,6 +56,7 @@ class ServerConfig:
     file_deadline: float = setting(600.0, POSITIVE, LIMIT)
     split_sentences: bool = True
     trusted_proxies: str = ""
+    origins: str = ""
     glossaries: str = ""
     glossary_limit: int = setting(100_000, POSITIVE, LIMIT)
     metrics_token: str = ""

@@ -1,0 +1,48 @@
+"""Clients that do not read their answers."""
+
+import asyncio
+
+import pytest
+
+from headway.ext.server.app import make_app
+from headway.ext.server.middleware import PORTION
+from headway.ext.server.server import Server
+from headway.ext.server.server_settings import ServerConfig
+
+SCOPE = {
+    "type": "http", "method": "GET", "path": "/spec", "raw_path": b"/spec", "root_path": "", "scheme": "http", "query_string": b"",
+    "headers": [(b"host", b"localhost")], "http_version": "1.1", "server": ("127.0.0.1", 5000), "client": ("127.0.0.1", 1),
+}  # fmt: skip
+
+
+async def never():
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "length", [0, 1, PORTION - 1, PORTION, PORTION + 1, 5 * PORTION, 5 * PORTION + 7]
+)
+def test_a_long_answer_is_sent_in_portions_that_the_client_must_take_in_time(
+    models, monkeypatch, length
+):
+    monkeypatch.setattr("headway.ext.server.routes.describe", lambda _: "x" * max(0, length - 2))
+    config = ServerConfig(idle_seconds=0.05)
+    app, sent = make_app(Server(models, config)), []
+
+    async def send(message):
+        sent.append(message)
+        if not is_read and len(sent) == 3:
+            await never()
+
+    is_read = True
+    asyncio.run(app(SCOPE, never, send))
+    body = [message["body"] for message in sent[1:]]
+    assert len(b"".join(body)) == max(2, length)
+    assert max(map(len, body)) <= PORTION
+    assert [m.get("more_body", False) for m in sent[1:]] == [True] * (len(body) - 1) + [False]
+    sent.clear()
+    is_read = False
+    if len(body) > 1:
+        with pytest.raises(TimeoutError):
+            asyncio.run(app(SCOPE, never, send))
