@@ -75,22 +75,24 @@ class ServerMiddleware:
         headers, is_deepl = Headers(scope=scope), scope["path"].startswith(DEEPL)
         origin = headers.get("origin", "")
         is_named = bool(origin) and not self._origins.isdisjoint((origin, "*"))
-        more = HEADERS if is_deepl and not is_named else HEADERS + CROSS_ORIGIN
+        added = HEADERS if is_deepl and not is_named else HEADERS + CROSS_ORIGIN
         self.received += 1
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *more]
-            body, sent = message.get("body", b""), 0
-            # A client that does not read must not keep what it has asked for in memory.
-            while len(body) - sent > PORTION:
+                message["headers"] = [*message.get("headers", []), *added]
+            body = message.get("body", b"")
+            if len(body) <= PORTION:
+                await send(message)
+                return
+            for start in range(0, len(body), PORTION):
+                # A client that does not read must not keep what it has asked for in memory.
+                end = start + PORTION
+                more = message.get("more_body", False) or end < len(body)
                 async with asyncio.timeout(self.admission.config.idle_seconds):
-                    portion = body[sent : sent + PORTION]
-                    await send({**message, "body": portion, "more_body": True})
-                sent += PORTION
-            await send({**message, "body": body[sent:]} if sent else message)
+                    await send({**message, "body": body[start:end], "more_body": more})
 
         try:
             _check_host(scope)
