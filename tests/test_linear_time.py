@@ -21,7 +21,7 @@ from support.office_files import OFFICE_MAKERS
 from support.office_packages import change_member
 from support.pumping import Found, find_patterns, is_slow, pumped, slow_text
 
-# Some that take the square of the length, or more, and others that look alike and do not.
+# Patterns whose time grows with the square of the length, or faster; and similar ones whose time grows with the length.
 SLOW = [
     (r"\s+$", "search"), (r"<a[^>]*>", "finditer"), (r"(?:a+)+b", "match"), (r"x*x*y", "fullmatch"),
     (r"(?s)<(\w+)c\s([^<>]*)>(?:(?!</c>).)*</c>", "sub"),

@@ -10,7 +10,7 @@ from headway.ext.documents.text_file import Edit, TextFile, apply_edits
 
 
 class Entry(Protocol):
-    """A part of a file whose texts belong together, such as a cell, a cue or a message with its plural."""
+    """A part of a file that is written as a whole: a cell, a cue, or a message with its plural."""
 
     @property
     def start(self) -> int:

@@ -27,5 +27,5 @@ def render_report(package: str, template: str, **values: object) -> str:
 
 
 def _data_address(svg: str) -> str:
-    """Return a picture as the address of an image of its own: names and styles inside mean nothing in another one."""
+    """Return a picture as a ``data:`` address, so that its styles and names do not clash with those of other pictures."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"

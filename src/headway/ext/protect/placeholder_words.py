@@ -199,14 +199,12 @@ def choose_words(
         may_be_nothing: Whether each may stand for nothing.
     """
     chosen: list[PlaceholderWord] = []
+    apart = list(free)  # those that have nothing in common with a chosen one
     for beside, may_be in zip(neighbors, may_be_nothing, strict=True):
-        apart = [
-            each
-            for each in free
-            if not any(each.is_within(other) or other.is_within(each) for other in chosen)
-        ]
         fitting = [*(apart or free), *(nothing if may_be else ())]
-        chosen.append(max(fitting, key=lambda each: each.fit(beside)))
+        new = max(fitting, key=lambda each: each.fit(beside))
+        apart = [each for each in apart if not (each.is_within(new) or new.is_within(each))]
+        chosen.append(new)
     return chosen
 
 

@@ -22,7 +22,7 @@ SECONDS, SECONDS_PER_CHARACTER = 2.0, 100e-6
 
 
 class Interrupted(BaseException):
-    """Work that nobody wants any more, or that has taken too long; no ``except Exception`` keeps it."""
+    """Ends work whose client has left, or that has taken too long; ``except Exception`` does not catch it."""
 
 
 @dataclass

@@ -72,7 +72,8 @@ class ComparedTexts:
     ) -> Sequence[Translated]:
         """Return the translations with one for each text, and different ones for different texts.
 
-        A text stays if its translation is that of another one, or has no words, as names of columns need.
+        A text stays as it is if another text has the same translation, or if its translation has no words: the names of
+        columns must differ, and must not be empty.
 
         Args:
             paragraphs: The texts of the spreadsheet.

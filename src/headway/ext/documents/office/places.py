@@ -36,7 +36,7 @@ def place_block(block: Block, write: Callable[[Translated], None]) -> Place:
 
 
 def _find_free_text(block: Block) -> str:
-    """Return the text of a paragraph without elements whose text is kept."""
+    """Return the text of a paragraph, without the elements whose text is not translated."""
     text, at = "", 0
     for element in walk(block.elements):
         if element.is_kept:

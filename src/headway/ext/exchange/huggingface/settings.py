@@ -72,7 +72,7 @@ def read_shape(stored: Mapping[str, Any], file: Path) -> ModelConfig:
 
 
 def read_flag(values: Mapping[str, Any], name: str, file: Path) -> bool:
-    """Return a field of config.json that is true unless it is there."""
+    """Return a field of config.json that must be true or false; it is true if it is missing."""
     value = values.get(name, True)
     if type(value) is not bool:
         raise HeadwayError(f"{file}: {name} must be true or false")
