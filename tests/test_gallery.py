@@ -34,7 +34,7 @@ def section(page: str, anchor: str) -> str:
 def test_the_figures_of_a_row_are_in_its_section(row: str) -> None:
     """A score in the rows of its tables that begin with the name of the model, if there are any."""
     name, *_, time, score, more = row.split(" | ")
-    [(page, anchor)] = re.findall(r"\(([\w-]+\.md)#([\w-]+)\)", more)
+    [(page, anchor)] = re.findall(r"\(([\w/-]+\.md)#([\w-]+)\)", more)
     text = section(page, anchor)
     own = [line for line in text.splitlines() if re.match(rf"\| {re.escape(name)}[ ,]", line)]
     for cell, place in ((time, text), (score, "\n".join(own) or text)):
@@ -47,7 +47,7 @@ def test_the_figures_of_a_row_are_in_its_section(row: str) -> None:
 @pytest.mark.parametrize("row", [row for row in ROWS if ".md#" in row], ids=lambda row: row[:20])
 def test_layers_and_width_are_those_that_the_commands_set(row: str) -> None:
     name, _, shape, *_, more = row.split(" | ")
-    [(page, anchor)] = re.findall(r"\(([\w-]+\.md)#([\w-]+)\)", more)
+    [(page, anchor)] = re.findall(r"\(([\w/-]+\.md)#([\w-]+)\)", more)
     text = section(page, anchor)
     presets, options = [name.strip("`")], {}
     if presets == ["demo"]:

@@ -259,7 +259,7 @@ def test_no_file_is_pickled() -> None:
 
 @pytest.mark.slow
 def test_private_interfaces_of_others_are_listed() -> None:
-    """docs/versions.md says of each what happens where it is missing."""
+    """docs/evidence/versions.md says of each what happens where it is missing."""
     nodes = [node for path in FILES for node in list_nodes(path)]
     own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}  # fmt: skip
     own |= {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
@@ -280,7 +280,7 @@ def test_private_interfaces_of_others_are_listed() -> None:
         if isinstance(node, ast.ImportFrom):
             used |= {*(alias.name for alias in node.names), *str(node.module).split(".")}
     private = {name for name in used - own if name.startswith("_") and not name.startswith("__")}
-    page = (ROOT / "docs" / "versions.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "versions.md").read_text(encoding="utf-8")
     assert not {name for name in private if not re.search(rf"{name}[`.]", page)}
 
 

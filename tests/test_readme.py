@@ -43,7 +43,7 @@ def test_the_source_files_that_the_docs_name_exist() -> None:
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.splitlines()
     files = tracked or [str(path.relative_to(ROOT)) for path in ROOT.rglob("*.*")]
-    for page in (ROOT / "CONTRIBUTING.md", ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+    for page in (ROOT / "CONTRIBUTING.md", ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         named = re.findall(r"`([\w/]+\.(?:py|cpp|h|js))`", page.read_text(encoding="utf-8"))
         missing = {
             name
@@ -110,7 +110,7 @@ def test_every_verb_and_picture_is_there() -> None:
 
 
 def test_the_scores_of_presets_are_means_of_the_runs_in_the_results() -> None:
-    page = Path("docs/results.md")
+    page = Path("docs/evidence/results.md")
     runs: dict[str, list[float]] = {}
     means: dict[str, list[str]] = {}
     for heading in (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.documentation import ROOT, read_table
 
-TEXT = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "evidence" / "promises.md").read_text(encoding="utf-8")
 COLUMNS = ["promise", "made in", "test", "campaign"]
 LINES = [line for line in TEXT.splitlines() if line.startswith("| ")]
 ROWS = [cells for line in LINES if (cells := [c.strip() for c in line.split("|")[1:-1]]) != COLUMNS]
@@ -41,12 +41,12 @@ def test_each_promise_has_a_test_and_a_campaign() -> None:
 
 
 def test_every_promise_of_the_page_on_reliability_has_a_row() -> None:
-    numbers = {row[0] for row in read_table(Path("docs/reliability.md"), "", "promise")}
+    numbers = {row[0] for row in read_table(Path("docs/evidence/reliability.md"), "", "promise")}
     assert len(numbers) > 20
     assert numbers == {
         number for row in ROWS for number in re.findall(r"reliability\.md\) (\d+)", row[1])
     }
-    reliability = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    reliability = (ROOT / "docs" / "evidence" / "reliability.md").read_text(encoding="utf-8")
     scripts = set(re.findall(r"tests/outside/\w+\.py", reliability))
     assert scripts <= set(re.findall(r"tests/outside/\w+\.py", TEXT))
 

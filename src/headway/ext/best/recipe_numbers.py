@@ -35,7 +35,8 @@ MONO_WEIGHT = 2.0  # the most monolingual lines of a language, for each real pai
 ALPHAS = (0.0, 0.6, 1.0, 1.4, 1.8, 2.4, 3.0)  # length penalties, neighbors of which are tried
 BEAMS = (8, 16)  # wider ones than the preset's
 BEAM_GAIN = 0.2  # BLEU that a wider beam must gain, because it takes as many times longer
-STUDENT_LAYERS = 3  # of the decoder, at most: a search spends its time there (docs/performance.md)
+# Of the decoder, at most: a search spends its time there (docs/evidence/performance.md).
+STUDENT_LAYERS = 3
 STUDENT_BEAMS = (1, 2, 4)  # the fastest first; the first good enough is taken
 # Of its teacher's BLEU that a student should have on the validation text; on others it has a little less.
 STUDENT_SHARE = 0.99
@@ -129,7 +130,7 @@ def _steps(count: int, cool: int) -> Settings:
     }
 
 
-# 192 learns more in the same time than 128, from 29,000 pairs (docs/performance.md).
+# 192 learns more in the same time than 128, from 29,000 pairs (docs/evidence/performance.md).
 _MIDDLE = {"model.d-model": "192", "model.d-ff": "768", "model.num-heads": "6"}
 
 # A large vocabulary cannot be learned from little text.
