@@ -1,258 +1,298 @@
-"""If files of a run are damaged, a resume gives the same result, or one line that says why it cannot."""
+"""If files of a run are damaged or of another run, a resume gives the same result, or one line that says why it cannot."""
 
 import contextlib
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
+from headway import train
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
+from headway.text.tokenizer import Tokenizer
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport
 from headway.translation.directory import load_model
-from support.runs import assert_equal_runs, command, metrics, opened, opening
+from support.damaged_resumption import DamagedRuns
+from support.runs import assert_equal_runs, metrics, opened, opening
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def stopped_run(corpus, tmp_path_factory):
-    """A run of 17 steps that was stopped at step 10, with checkpoints of steps 6, 9 and 10."""
-    path = tmp_path_factory.mktemp("stopped") / "run"
-    run = opened(path, command(path, corpus))
-    with contextlib.closing(run_to_end(run)) as events:
-        next(event for event in events if isinstance(event, StepReport) and event.step == 10)
-    run.directory.unlock()
-    assert RunDirectory(path).steps() == [6, 9, 10]
-    return path
+@pytest.fixture
+def runs(damaged_runs: DamagedRuns) -> DamagedRuns:
+    return damaged_runs
 
 
 @pytest.fixture
-def path(stopped_run, tmp_path):
-    """A copy of the stopped run."""
-    return shutil.copytree(stopped_run, tmp_path / "run")
+def path(runs: DamagedRuns, tmp_path: Path) -> Path:
+    """A copy of the run that was stopped at step 10, with checkpoints of steps 3, 6, 9 and 10."""
+    return shutil.copytree(runs.stopped, tmp_path / "run")
 
 
-def flip(file, at=-1, bits=1):
-    """Flip bits of one byte of a file."""
+def checkpoint(run: Path, step: int = 10) -> Path:
+    return run / "checkpoints" / f"step-{step:08d}"
+
+
+def flip(file: Path, at: int = -1) -> None:
+    """Flip a bit of one byte of a file."""
     content = bytearray(file.read_bytes())
-    content[at] ^= bits
+    content[at] ^= 1
     file.write_bytes(content)
 
 
-def checkpoint_file(path, step, name):
-    return path / "checkpoints" / f"step-{step:08d}" / name
+def edit(file: Path, **changes: object) -> None:
+    """Change values of a JSON file; None removes them."""
+    values = json.loads(file.read_text()) | changes
+    file.write_text(json.dumps({n: v for n, v in values.items() if v is not None}))
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("model.safetensors", "flipped"),
-        ("optimizer.safetensors", "missing"),
-        ("SHA256SUMS", "empty"),
-    ],
-)
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_used(
-    name, damage, path, uninterrupted_run
-):
-    file = checkpoint_file(path, 10, name)
-    if damage == "flipped":
-        flip(file, at=20)
-    elif damage == "empty":
-        file.write_bytes(b"")
-    else:
-        file.unlink()
-    run, [message] = opening(path, ["train", str(path)])
-    assert f"step-00000010/{name if name != 'SHA256SUMS' else ''}" in message
-    assert "the run goes on from that of step 9" in message
-    assert run.step == 9
-    assert (path / "checkpoints" / "damaged-step-00000010").is_dir()
-    if damage == "flipped":
-        for _ in run_to_end(run):
-            pass
-        assert_equal_runs(path, uninterrupted_run)
-    run.directory.unlock()
+def put(source: Path, target: Path) -> None:
+    """Put a copy of a directory in the place of another one."""
+    shutil.rmtree(target)
+    shutil.copytree(source, target)
 
 
-def test_a_run_that_averages_nothing_keeps_a_checkpoint_for_the_case_of_damage(
-    corpus, tmp_path, capsys
-):
-    path, whole = tmp_path / "run", tmp_path / "whole"
-    settings = {
-        "training__average": 1, "training__validate_every": 20, "training__checkpoint_every": 1
-    }  # fmt: skip
-    assert dispatch(command(whole, corpus, **settings, training__max_steps=4)) == 0
-    assert dispatch(command(path, corpus, **settings, training__max_steps=3)) == 0
-    flip(checkpoint_file(path, 3, "optimizer.safetensors"))
-    capsys.readouterr()
-    assert dispatch(["train", str(path), "--training.max-steps", "4", "--ranks", "1"]) == 0
-    assert (
-        "the checkpoint is damaged, and the run goes on from that of step 2"
-        in capsys.readouterr().err
-    )
-    name = "optimizer.safetensors"
-    assert (
-        checkpoint_file(path, 4, name).read_bytes() == checkpoint_file(whole, 4, name).read_bytes()
-    )
-
-
-def test_checkpoints_in_each_others_place_are_damaged(path, uninterrupted_run, capsys):
-    shutil.rmtree(path / "checkpoints" / "step-00000010")
-    shutil.copytree(path / "checkpoints" / "step-00000006", path / "checkpoints" / "step-00000010")
-    assert dispatch(["train", str(path)]) == 0
-    assert "step-00000010/state.json: not the state of step 10" in capsys.readouterr().err
-    assert_equal_runs(path, uninterrupted_run)
-
-
-def test_without_a_whole_checkpoint_the_message_says_what_to_do(path):
-    assert not checkpoint_file(path, 6, "optimizer.safetensors").exists()
-    for step in (9, 10):
-        flip(checkpoint_file(path, step, "optimizer.safetensors"))
-    assert_one_line(path, r"optimizer.safetensors: changed .* delete checkpoints and metrics")
-
-
-@pytest.mark.slow
-def test_a_run_that_may_end_early_averages_no_damaged_checkpoint(corpus, tmp_path, capsys):
-    path, patience = tmp_path / "run", {"training__patience": 2, "training__average": 4}
-    slow = {"training__rate_scale": 1e-12, "training__max_steps": 1000}
-    run = opened(path, command(path, corpus, **patience, **slow))
-    with contextlib.closing(run_to_end(run)) as events:
-        next(event for event in events if isinstance(event, StepReport) and event.step == 10)
-    run.directory.unlock()
-    flip(checkpoint_file(path, 6, "model.safetensors"))
-    assert_one_line(path, r"step-00000006/model.safetensors: changed .*: delete \S+step-00000006,")
-    shutil.rmtree(path / "checkpoints" / "step-00000006")
-    assert dispatch(["train", str(path)]) == 0
-    assert "missing: the average leaves step 6 out" in capsys.readouterr().err
-    averaged = metrics(path)[-1]["checkpoints"]
-    assert 6 not in averaged
-    assert len(averaged) > 1
-
-
-def test_damage_of_a_checkpoint_that_nothing_needs_is_no_matter(path, uninterrupted_run, capsys):
-    flip(checkpoint_file(path, 6, "model.safetensors"))  # the average is of 15 and 17
-    assert dispatch(["train", str(path)]) == 0
-    assert "step-00000006" not in capsys.readouterr().err
-    assert_equal_runs(path, uninterrupted_run)
-
-
-def test_a_flipped_bit_in_the_data_is_found(path):
-    flip(path / "data" / "valid" / "source.ids")
-    assert_one_line(path, "data/valid: source.ids, .* has changed")
-
-
-def test_damaged_metrics_are_named_and_can_be_deleted(path, uninterrupted_run):
-    file = path / "metrics.jsonl"
-    whole = file.read_bytes()
-    for changed in (whole[:-1], whole[:20] + bytes([whole[20] ^ 1]) + whole[21:]):
-        file.write_bytes(changed)
-        assert_one_line(path, r"metrics.jsonl: has .* or delete it")
+def make_pipe(file: Path) -> None:
     file.unlink()
-    assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert metrics(path) == metrics(uninterrupted_run)[-len(metrics(path)) :]
-    name = "model.safetensors"
-    assert (path / name).read_bytes() == (uninterrupted_run / name).read_bytes()
+    os.mkfifo(file)
 
 
-def assert_one_line(path, match, *more):
-    """Check that a resume is rejected in one line."""
-    with pytest.raises(HeadwayError, match=match) as raised:
-        dispatch(["train", str(path), "--quiet", *more])
-    assert "\n" not in str(raised.value)
+def edit_training(run: Path, **changes: object) -> None:
+    values = json.loads((run / "config.json").read_text())
+    values["settings"]["training"] |= changes
+    (run / "config.json").write_text(json.dumps(values))
 
 
-@pytest.mark.parametrize("damage", ["edited", "[", None])
-def test_settings_that_were_edited_in_the_run_are_named_and_written_again(
-    damage, path, uninterrupted_run, capsys
+def change_a_score(run: Path) -> None:
+    """Change a bit of the vocabulary that leaves its subwords, but may divide text otherwise."""
+    file = run / "data" / "tokenizer.model"
+    model, subwords = file.read_bytes(), Tokenizer(file.read_bytes()).fingerprint
+    for at in range(len(model) // 2, len(model)):
+        changed = model[:at] + bytes([model[at] ^ 1]) + model[at + 1 :]
+        with contextlib.suppress(RuntimeError, UnicodeDecodeError):
+            if Tokenizer(changed).fingerprint == subwords:
+                file.write_bytes(changed)
+                return
+
+
+def omit_a_digest(run: Path) -> None:
+    """Put an older optimizer into the newest checkpoint, and its line out of the list of digests."""
+    name, sums = "optimizer.safetensors", checkpoint(run) / "SHA256SUMS"
+    lines = sums.read_text().splitlines(keepends=True)
+    sums.write_text("".join(line for line in lines if name not in line))
+    shutil.copy(checkpoint(run, 9) / name, checkpoint(run) / name)
+
+
+def add_directories(run: Path) -> None:
+    for name in ("step-00000099", "step-000000010", "step-00000012/state.json"):
+        (run / "checkpoints" / name).mkdir(parents=True)
+
+
+def lose_checkpoints(run: Path) -> None:
+    shutil.rmtree(run / "checkpoints")
+
+
+def lose_checkpoints_and_metrics(run: Path) -> None:
+    lose_checkpoints(run)
+    (run / "metrics.jsonl").unlink()
+
+
+def lose_the_disk_of_checkpoints(run: Path) -> None:
+    lose_checkpoints(run)
+    (run / "checkpoints").symlink_to("nowhere")
+
+
+def damage_all_optimizers(run: Path) -> None:
+    for step in (9, 10):
+        flip(checkpoint(run, step) / "optimizer.safetensors")
+
+
+def lose_models(run: Path) -> None:
+    for folder in ("", "best/"):
+        (run / f"{folder}model.safetensors").unlink()
+
+
+def lose_logs(run: Path) -> None:
+    for name in ("metrics", "timings"):
+        (run / f"{name}.jsonl").unlink()
+
+
+GOES_BACK = "the run goes on from that of step 9"
+EDITED = "config.json: changed since the run wrote it, and written again"
+NO_WHOLE = "has no whole checkpoint .*: restore one, or delete checkpoints and metrics"
+RECORD = r"run.json: (not the record of a run .* restore the file|damaged: not an object|format 2)"
+# What is done to the stopped run (and with which other run); the step that it goes on from; what is said.
+RESUMED = [
+    (lambda run, _: flip(checkpoint(run) / "model.safetensors", 20), 9, ["model.safetensors", GOES_BACK]),
+    (lambda run, _: (checkpoint(run) / "optimizer.safetensors").unlink(), 9, ["optimizer", GOES_BACK]),
+    (lambda run, _: (checkpoint(run) / "SHA256SUMS").write_bytes(b""), 9, ["00010", GOES_BACK]),
+    (lambda run, _: put(checkpoint(run, 6), checkpoint(run)), 9, ["not the state of step 10", GOES_BACK]),
+    (lambda run, other: put(checkpoint(other), checkpoint(run)), 9, ["state.json: of another run", GOES_BACK]),
+    (lambda run, _: omit_a_digest(run), 9, ["optimizer.safetensors: changed since", GOES_BACK]),
+    (lambda run, _: add_directories(run), 10, ["step-00000099/SHA256SUMS: miss", "step-00000012/SHA256SUMS: miss"]),
+    (lambda run, _: flip(checkpoint(run, 6) / "model.safetensors"), 10, []),  # no average needs it
+    (lambda run, _: lose_checkpoints_and_metrics(run), 0, []),
+    (lambda run, _: lose_models(run), 10, ["run/model.safetensors: missing: the next", "best/model.safetensors: miss"]),
+    (lambda run, _: lose_logs(run), 10, ["metrics.jsonl: missing: a new file begins", "timings.jsonl: missing: a new"]),
+    (lambda run, _: edit_training(run, rate_scale=0.5), 10, [EDITED]),
+    # As a resume with --training.max-steps leaves it, if it is killed before it writes config.json.
+    (lambda run, _: edit_training(run, max_steps=16), 10, [EDITED]),
+    (lambda run, _: (run / "config.json").write_text("["), 10, [EDITED]),
+    (lambda run, _: (run / "config.json").unlink(), 10, []),
+]  # fmt: skip
+REFUSED = [
+    (lambda run, _: damage_all_optimizers(run), f"optimizer.safetensors: changed .*|{NO_WHOLE}"),
+    (lambda run, _: lose_checkpoints(run), NO_WHOLE),
+    (lambda run, _: lose_the_disk_of_checkpoints(run), r"checkpoints: cannot be read \(No such file"),
+    (lambda run, _: flip(run / "data/valid/source.ids"), "data/valid: source.ids, .* has changed"),
+    (lambda run, _: flip(run / "metrics.jsonl", 20), r"metrics.jsonl: has .* or delete it"),
+    (lambda run, _: flip(run / "metrics.jsonl"), r"metrics.jsonl: has .* or delete it"),
+    (lambda run, _: (run / "run.json").write_text("[1]"), RECORD),
+    (lambda run, _: (run / "run.json").write_text('{"format": 1}'), RECORD),
+    (lambda run, _: edit(run / "run.json", processes=2), RECORD),
+    (lambda run, _: edit(run / "run.json", files=3, sha256=None), RECORD),
+    (lambda run, _: edit(run / "run.json", machine=[], sha256=None), RECORD),
+    (lambda run, _: edit(run / "run.json", format=2), RECORD),
+    (lambda run, _: (run / "run.json").unlink(), "run.json: missing, but there are checkpoints: restore the file"),
+    (lambda run, _: flip(run / "data/valid.target", 1), r"the validation text \(valid.source, valid.target\) changed"),
+    (lambda run, _: edit(run / "data/data.json", languages=["el", "de"]), "the languages in data.json changed"),
+    (lambda run, _: edit(run / "data/data.json", origins=[{"name": "x"}]), "the origins in .* changed: .* restore"),
+    (lambda run, _: make_pipe(run / "data/data.json"), "no data.json|data/data.json: damaged: not a file"),
+    (lambda run, _: make_pipe(run / "data/train/corpus.json"), "data/train/corpus.json: damaged: not a file"),
+    (lambda run, other: put(other / "data", run / "data"), r"data\), but .*the token ids \(train, valid\) changed"),
+    (lambda run, _: change_a_score(run), r"data\), but the vocabulary \(\*.model\) changed"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "step", "said"), RESUMED)
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_used(
+    change, step, said, path, runs
 ):
-    file = path / "config.json"
-    values = json.loads(file.read_text())
-    values["settings"]["training"]["rate_scale"] = 0.5
-    file.write_text(damage if damage == "[" else json.dumps(values))
-    if damage is None:
-        file.unlink()
-    # The same edit on the command line changes nothing.
-    assert_one_line(path, "training.rate_scale is 1.0, not 0.5", "--training.rate-scale", "0.5")
-    assert dispatch(["train", str(path)]) == 0
-    is_named = f"{file}: changed since the run wrote it" in capsys.readouterr().err
-    assert is_named == (damage is not None)
-    assert_equal_runs(path, uninterrupted_run)
-    assert file.read_bytes() == (uninterrupted_run / "config.json").read_bytes()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda values: {"format": 1},
-        lambda values: [1],
-        lambda values: values | {"processes": 2},
-        lambda values: {**values, "files": 3, "sha256": None},
-        lambda values: {n: v for n, v in values.items() if n != "sha256"} | {"machine": []},
-        lambda values: values | {"format": 2},
-    ],
-)
-def test_a_damaged_record_is_named(change, path):
-    file = path / "run.json"
-    file.write_text(json.dumps(change(json.loads(file.read_text()))))
-    assert_one_line(
-        path,
-        r"run.json: (not the record of a run .* restore the file|damaged: not an object|format 2)",
-    )
-
-
-def test_validation_text_and_languages_are_compared(path):
-    flip(path / "data" / "valid.target", at=1)
-    assert_one_line(path, r"the validation text \(valid.source, valid.target\) changed")
-    flip(path / "data" / "valid.target", at=1)
-    facts = (path / "data" / "data.json").read_text()
-    (path / "data" / "data.json").write_text(facts.replace('"en"', '"el"'))
-    assert_one_line(path, "the languages in data.json changed")
-
-
-@pytest.mark.parametrize("name", ["data/data.json", "data/train/corpus.json"])
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(name, path):
-    (path / name).unlink()
-    os.mkfifo(path / name)
-    assert_one_line(path, f"no data.json|{name}: damaged: not a file")
-
-
-def test_a_damaged_model_is_named_and_a_copy_takes_its_place(path, uninterrupted_run):
-    (path / "best" / "tokenizer.model").write_bytes(b"")
-    flip(path / "best" / "model.safetensors")
-    assert_one_line(path, r"best/model.safetensors: changed since .*: restore it .*, or delete it")
-    shutil.copy(path / "model.safetensors", path / "best")
+    """Other damage is named, too, and what nothing needs is no matter; the end is that of an undisturbed run."""
+    change(path, runs.others[1])
+    run, notices = opening(path, ["train", str(path)])
+    run.directory.unlock()
+    assert run.step == step
+    assert bool(notices) == bool(said), notices
+    for words in said:
+        assert any(words in notice for notice in notices), notices
+    assert (path / "checkpoints" / "damaged-step-00000010").is_dir() == (step == 9)
+    assert (path / "config.json").read_bytes() == (runs.whole / "config.json").read_bytes()
     assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert_equal_runs(path, uninterrupted_run)
-
-
-def test_without_its_models_a_run_goes_on_and_writes_others(path, capsys):
+    for name in ("model.safetensors", "optimizer.safetensors"):
+        ends = [(checkpoint(each, 17) / name).read_bytes() for each in (path, runs.whole)]
+        assert ends[0] == ends[1]
     for folder in ("", "best/"):
-        (path / f"{folder}model.safetensors").unlink()
-    assert dispatch(["train", str(path)]) == 0
-    message = capsys.readouterr().err
-    for folder in ("", "best/"):
-        assert f"run/{folder}model.safetensors: missing: the next validation" in message
         load_model(path / folder)
 
 
+def assert_refused(path: Path, match: str) -> None:
+    with pytest.raises(HeadwayError, match=match) as raised:
+        dispatch(["train", str(path), "--quiet"])
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("change", "said"), REFUSED)
+def test_a_damaged_run_that_cannot_go_on_says_why_in_one_line(change, said, path, runs):
+    change(path, runs.others[0])
+    assert_refused(path, said)
+
+
+def test_the_average_leaves_out_a_checkpoint_that_is_damaged_or_of_another_run(
+    path, runs, tmp_path, capsys
+):
+    put(checkpoint(runs.others[0], 9), checkpoint(path, 9))
+    with pytest.raises(HeadwayError, match=r"step-00000009/state.json: of another run"):
+        dispatch(["average", str(path), str(tmp_path / "average")])
+    assert_refused(path, r"step-00000009/state.json: of another run: delete \S+step-00000009, and")
+    flip(checkpoint(path, 12) / "model.safetensors")
+    shutil.rmtree(checkpoint(path, 9))
+    assert_refused(path, r"step-00000012/model.safetensors: changed .*: delete \S+step-00000012,")
+    shutil.rmtree(checkpoint(path, 12))
+    assert dispatch(["train", str(path)]) == 0
+    said = capsys.readouterr().err
+    assert "missing: the average leaves step 12 out" in said
+    assert metrics(path)[-1]["checkpoints"] == [6, 15, 17]
+
+
 def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path):
-    shutil.copytree(path / "checkpoints" / "step-00000006", path / "checkpoints" / "step-00000000")
-    assert dispatch(["average", str(path), str(tmp_path / "all")]) == 0
-    card = (tmp_path / "all" / "README.md").read_text()
-    assert "average of the checkpoints of steps 6, 9, 10" in card
-    assert dispatch(["average", str(path), str(tmp_path / "one"), "--last", "1"]) == 0
-    card = (tmp_path / "one" / "README.md").read_text()
-    assert "checkpoint of step 10" in card
-    assert "average of" not in card
-    with pytest.raises(HeadwayError, match=r"--last 4: .* 3 checkpoints of trained weights"):
-        dispatch(["average", str(path), str(tmp_path / "last"), "--last", "4"])
-    flip(checkpoint_file(path, 9, "model.safetensors"))
+    shutil.copytree(checkpoint(path, 6), checkpoint(path, 0))
+    for name, more, said in (
+        ("all", [], "average of the checkpoints of steps 3, 6, 9, 10"),
+        ("one", ["--last", "1"], "checkpoint of step 10"),
+    ):
+        assert dispatch(["average", str(path), str(tmp_path / name), *more]) == 0
+        card = (tmp_path / name / "README.md").read_text()
+        assert said in card
+        assert ("average of" in card) == (name == "all")
+    with pytest.raises(HeadwayError, match=r"--last 5: .* 4 checkpoints of trained weights"):
+        dispatch(["average", str(path), str(tmp_path / "last"), "--last", "5"])
+    flip(checkpoint(path, 9) / "model.safetensors")
     with pytest.raises(HeadwayError, match=r"step-00000009/model.safetensors: changed since"):
         dispatch(["average", str(path), str(tmp_path / "other")])
+
+
+def test_a_damaged_model_is_named_and_a_copy_takes_its_place(path, runs):
+    (path / "best" / "tokenizer.model").write_bytes(b"")
+    flip(path / "best" / "model.safetensors")
+    assert_refused(path, r"best/model.safetensors: changed since .*: restore it .*, or delete it")
+    shutil.copy(path / "model.safetensors", path / "best")
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    assert_equal_runs(path, runs.whole)
+
+
+def test_models_of_a_finished_run_are_compared_and_its_settings_restored(runs, tmp_path):
+    path = shutil.copytree(runs.whole, tmp_path / "run")
+    older = min((path / "checkpoints").iterdir()) / "model.safetensors"
+    shutil.copy(older, path / "best" / "model.safetensors")
+    assert_refused(path, r"best/model.safetensors: changed since .*: restore it")
+    shutil.copy(runs.whole / "best" / "model.safetensors", path / "best")
+    (path / "model.safetensors").write_bytes(b"")
+    assert_refused(path, r"run/model.safetensors: changed since .*: restore it .*, or delete it")
+    (path / "model.safetensors").unlink()
+    assert_refused(path, r"run/model.safetensors: missing: restore it .*, or train more steps")
+    shutil.copy(runs.whole / "model.safetensors", path)
+    for folder in ("", "best/", "averaged/"):
+        (path / f"{folder}tokenizer.model").write_bytes(b"")
+    (path / "best" / "config.json").unlink()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
+    for name in ("tokenizer.model", "best/tokenizer.model", "best/config.json"):
+        assert (path / name).read_bytes() == (runs.whole / name).read_bytes()
+
+
+def test_the_library_warns_of_a_damaged_checkpoint(path, runs):
+    (checkpoint(path) / "state.json").unlink()
+    with pytest.warns(UserWarning, match=r"state.json: missing: the checkpoint is damaged"):
+        train(path)
+    assert_equal_runs(path, runs.whole)
+
+
+def test_a_directory_named_data_that_headway_did_not_write_is_kept(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "thesis.tex").write_text("precious")
+    with pytest.raises(HeadwayError, match="holds data, but no run"):
+        RunDirectory(tmp_path).lock()
+    assert (tmp_path / "data" / "thesis.tex").read_text() == "precious"
+
+
+def test_the_lock_does_not_follow_a_link(path, tmp_path):
+    (path / ".lock").unlink(missing_ok=True)
+    (tmp_path / "precious").write_text("thesis")
+    (path / ".lock").symlink_to(tmp_path / "precious")
+    assert_refused(path, r"run/.lock: cannot be written")
+    assert (tmp_path / "precious").read_text() == "thesis"
+
+
+def test_all_files_of_a_run_have_the_permissions_of_new_files(path, tmp_path):
+    (tmp_path / "new").touch()
+    expected = (tmp_path / "new").stat().st_mode
+    files = [file for file in path.rglob("*") if file.is_file()]
+    assert [file.name for file in files if file.stat().st_mode != expected] == []
 
 
 @pytest.mark.parametrize(
