@@ -30,7 +30,7 @@ def runs(damaged_runs: DamagedRuns) -> DamagedRuns:
 
 @pytest.fixture
 def path(runs: DamagedRuns, tmp_path: Path) -> Path:
-    """A copy of the run that was stopped at step 10, with checkpoints of steps 3, 6, 9 and 10."""
+    """A copy of the run that was stopped at step 10, with checkpoints of steps 0, 3, 6, 9 and 10."""
     return shutil.copytree(runs.stopped, tmp_path / "run")
 
 
@@ -221,7 +221,7 @@ def test_the_average_leaves_out_a_checkpoint_that_is_damaged_or_of_another_run(
 
 
 def test_averaging_rejects_changed_weights_and_leaves_step_0_out(path, tmp_path):
-    shutil.copytree(checkpoint(path, 6), checkpoint(path, 0))
+    assert checkpoint(path, 0).is_dir()
     for name, more, said in (
         ("all", [], "average of the checkpoints of steps 3, 6, 9, 10"),
         ("one", ["--last", "1"], "checkpoint of step 10"),

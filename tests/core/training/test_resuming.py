@@ -258,16 +258,15 @@ def shard(record):
 def test_another_pytorch_or_native_code_is_named_at_a_resume(
     change, more, said, uninterrupted_run, tmp_path
 ):
-    """So are another device, and another division of the model; at the next resume nothing differs."""
+    """So are another device, and another division of the model."""
     path = shutil.copytree(uninterrupted_run, tmp_path / "run")
     directory = RunDirectory(path)
     directory.write_record(change(directory.record()))
     (path / "config.json").unlink()
-    for expected in ([said], []):
-        run, notices = opening(path, ["train", str(path), "--training.max-steps", "18", *more])
-        run.directory.unlock()
-        assert [notice[: len(said)] for notice in notices] == expected
-        assert all(each.endswith(": the last bits of results may differ") for each in notices)
+    run, [notice] = opening(path, ["train", str(path), "--training.max-steps", "18", *more])
+    run.directory.unlock()
+    assert notice.startswith(said)
+    assert notice.endswith(": the last bits of results may differ")
     assert run.machine.device == "cpu"
 
 

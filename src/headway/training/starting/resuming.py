@@ -116,9 +116,10 @@ def _continue(
             f"{directory.path / name}: missing: the next validation writes another model"
         )
         del now.models[name]
-    if WEIGHTS in lost:
+    # Also if they were lost before an earlier resume, which ended before the next validation.
+    if not (directory.path / WEIGHTS).exists():
         now.installed = None
-    if f"best/{WEIGHTS}" in lost:
+    if not (directory.best / WEIGHTS).exists():
         run.state.best = None
     return run, notices
 
