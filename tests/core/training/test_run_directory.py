@@ -16,7 +16,6 @@ from headway.errors import HeadwayError
 from headway.files import temporary_path
 from headway.training.storage.checkpoint import (
     average_weights,
-    check_digests,
     explain_write_errors,
     read_checkpoint,
     write_checkpoint,
@@ -59,7 +58,7 @@ def test_only_the_newest_checkpoints_keep_their_optimizer(directory, monkeypatch
         patch.setattr(Path, "unlink", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             directory.prune([3, 6, 9])
-    check_digests(directory.checkpoint(3), "model.safetensors")
+    assert set(read_checkpoint(directory.checkpoint(3))[0]) == {"model"}
     directory.prune([3, 6, 9])
     directory.prune([3, 6, 9])
     files = {step: set(read_checkpoint(directory.checkpoint(step))[0]) for step in (3, 6, 9)}

@@ -17,7 +17,7 @@ from headway.training.starting.plan import RunPlan, with_vocabulary
 from headway.training.starting.resume_check import check_same_run, list_edits
 from headway.training.steps.feed import Feed, Position
 from headway.training.steps.optimizers import warn_if_rate_rises
-from headway.training.storage.checkpoint import OPTIMIZER, STATE
+from headway.training.storage.checkpoint import STATE
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import (
     DataRecord,
@@ -177,11 +177,8 @@ def _load_checkpoint(run: Run, step: int) -> None:
     Raises:
         HeadwayError: If a file of the checkpoint is missing, damaged or changed.
     """
-    path = run.directory.checkpoint(step)
     tensors, values = run.directory.load(step, run.record.identity)
-    file = path / STATE
-    if not run.directory.is_resumable(step):
-        raise HeadwayError(f"{path / OPTIMIZER}: missing")
+    file = run.directory.checkpoint(step) / STATE
     with check_writer(file, values):
         try:
             state = RunState.from_dict(values)

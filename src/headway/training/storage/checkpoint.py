@@ -20,6 +20,7 @@ from torch import Tensor
 from headway import __version__
 from headway.errors import HeadwayError
 from headway.files import hash_file, read_small_file, write_atomically
+from headway.translation.directory import WEIGHTS
 from headway.translation.weights import save_tensors
 
 Tensors = Mapping[str, Tensor]
@@ -56,22 +57,24 @@ def write_checkpoint(
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-    """Read the tensors and the state of a checkpoint.
+    """Read the tensors and the state of a checkpoint; what its list of digests omits is not read.
 
     Raises:
         HeadwayError: If a file is missing, damaged or changed.
     """
-    check_digests(path)
-    files = sorted(path.glob("*.safetensors"))
+    files = [path / name for name in check_digests(path) if name.endswith(".safetensors")]
     return {file.stem: read_tensors(file) for file in files}, read_state(path)
 
 
-def check_digests(path: Path, *names: str) -> None:
+def check_digests(path: Path, *names: str) -> list[str]:
     """Check that files of a checkpoint are what was written.
 
     Args:
         path: The checkpoint.
-        names: Of the files; none: all that were written, and all tensors that are there.
+        names: Of the files; none: all that were written.
+
+    Returns:
+        The names of all that were written.
 
     Raises:
         HeadwayError: If one is missing or changed, or the list of digests is missing or damaged.
@@ -84,10 +87,9 @@ def check_digests(path: Path, *names: str) -> None:
     except (OSError, ValueError) as error:
         raise HeadwayError(f"{sums}: cannot be read ({error})") from None
     digests = {match[2]: match[1] for match in lines if match}
-    if STATE not in digests or len(digests) < len(lines):
+    if not {STATE, WEIGHTS} <= digests.keys() or len(digests) < len(lines):
         raise HeadwayError(f"{sums}: not a list of digests")
-    found = (file.name for file in path.glob("*.safetensors"))
-    for file in (path / name for name in names or sorted({*digests, *found})):
+    for file in (path / name for name in names or digests):
         if not file.is_file():
             raise HeadwayError(f"{file}: missing")
         try:
@@ -95,6 +97,7 @@ def check_digests(path: Path, *names: str) -> None:
                 raise HeadwayError(f"{file}: changed since it was written (see {DIGESTS})")
         except OSError as error:
             raise HeadwayError(f"{file}: cannot be read ({error.strerror})") from None
+    return list(digests)
 
 
 def read_state(path: Path) -> dict[str, Any]:

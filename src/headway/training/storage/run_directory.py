@@ -292,8 +292,11 @@ class RunDirectory:
         Raises:
             HeadwayError: If a file is missing, damaged or changed, or of another step or run.
         """
-        tensors, state = read_checkpoint(self.checkpoint(step))
+        path = self.checkpoint(step)
+        tensors, state = read_checkpoint(path)
         self._check_state(step, identity, state)
+        if Path(OPTIMIZER).stem not in tensors:
+            raise HeadwayError(f"{path / OPTIMIZER}: missing")
         return tensors, state
 
     def check_weights(self, step: int, identity: str) -> None:
