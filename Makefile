@@ -26,7 +26,7 @@ demo: $(VENV)/.installed
 # build/site/index.html needs no server, and nothing from the network.
 site: $(VENV)/.installed
 	$(BIN)/python website/stage.py build/pages
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 # The types are checked beside the tests: mypy uses one core.
 test: lint

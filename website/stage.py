@@ -1,7 +1,7 @@
 """Gather the pages of the site in one folder: `python website/stage.py build/pages`.
 
 The folder has the layout of the repository, so that the links between its pages work in both. It holds
-README.md, every page of docs/, whatever they link to, and the pages that are made here: the reference
+README.md, CHANGELOG.md, every page of docs/, whatever they link to, and the pages that are made here: the reference
 and the notebook. mkdocs.yml says where they appear.
 """
 
@@ -54,9 +54,10 @@ def make_pages() -> tuple[dict[str, str], dict[str, bytes]]:
 
 
 def list_pages(made: dict[str, str]) -> list[str]:
-    """Return the paths of the written pages: README.md, docs/, and pages that a link reaches."""
+    """Return the paths of the written pages: README.md, CHANGELOG.md, docs/, and pages that a link reaches."""
     found = [
         "README.md",
+        "CHANGELOG.md",
         *(str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").rglob("*.md"))),
     ]
     for page in found:  # which grows
