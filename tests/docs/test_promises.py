@@ -13,7 +13,6 @@ COLUMNS = ["promise", "made in", "test", "campaign"]
 LINES = [line for line in TEXT.splitlines() if line.startswith("| ")]
 ROWS = [cells for line in LINES if (cells := [c.strip() for c in line.split("|")[1:-1]]) != COLUMNS]
 SAME = "the test"  # checks the whole promise
-LONGEST = 160  # characters of a cell
 
 
 @cache
@@ -25,8 +24,7 @@ def list_functions(path: Path) -> set[str]:
 def test_each_promise_has_a_test_and_a_campaign() -> None:
     for row in ROWS:
         assert len(row) == len(COLUMNS), row
-        for cell in row:
-            assert 0 < len(cell) <= LONGEST, cell
+        assert all(row), row
         _, pages, tests, campaign = row
         assert re.fullmatch(r"\[[^]]+\]\([^)]+\)( \d+)?(, \[[^]]+\]\([^)]+\)( \d+)?)*", pages), row
         for named in tests.split(", "):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from headway.config.sections import SECTIONS
 from headway.extension import collect
 from support.documentation import PAGES, ROOT
 
+LONGEST = 160  # characters of a cell
 # What a page consists of. Material wraps code and headings in tags of its own.
 PARTS = ("h1", "h2", "h3", "h4", "li", "table", "tr", "td", "pre", "img", "strong", "blockquote")
 
@@ -74,13 +76,16 @@ def test_the_notebook_is_a_page_with_its_code_and_plots(
 
 
 @pytest.mark.slow
-def test_no_row_stands_outside_of_its_table() -> None:
+def test_no_row_stands_outside_of_its_table_and_cells_are_short() -> None:
     parser = MarkdownIt().enable("table")
     for page in PAGES:
         tokens = parser.parse((ROOT / page).read_text(encoding="utf-8"))
         assert [
             t.content for t in tokens if t.type == "inline" and t.content.startswith("|")
         ] == [], page
+        if page.parent.name == "evidence":
+            cells = [t.content for before, t in pairwise(tokens) if before.type == "td_open"]
+            assert [cell for cell in cells if len(cell) > LONGEST] == [], page
 
 
 class Outline(HTMLParser):
