@@ -1,7 +1,14 @@
-"""The error for a user's mistake, and suggestions for misspelled names."""
+"""The error for a user's mistake, suggestions for misspelled names, and packages that are missing."""
 
 import difflib
+import re
 from collections.abc import Iterable
+
+GROUPS = (
+    "all",
+    "dev",
+    "docs",
+)  # extras that bring what others bring, or what only Headway's builders need
 
 
 class HeadwayError(ValueError):
@@ -47,3 +54,33 @@ def find_closest(name: str, known: Iterable[str]) -> str:
     longer = [other for other in names if name and other.startswith(name)]
     close = difflib.get_close_matches(name, longer or names, n=1, cutoff=0.0 if longer else 0.6)
     return close[0] if close else ""
+
+
+def require_packages(*modules: str) -> None:
+    """Check, before the work that needs them begins, that packages are installed.
+
+    Raises:
+        HeadwayError: If one is missing; it says what to install.
+    """
+    from importlib.util import find_spec
+
+    for module in modules:
+        if find_spec(module) is None:
+            raise HeadwayError(f"this {explain_missing(module)}")
+
+
+def explain_missing(module: str) -> str:
+    """Say what to install for a module that is missing: an extra of Headway, if one brings it."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    name = module.partition(".")[0]
+    try:
+        required = requires("headway") or []
+    except PackageNotFoundError:  # Headway itself is not installed: it runs from its directory
+        required = []
+    for line in required:
+        # The name of a package may be longer than that of its module: markdown-it-py has markdown_it.
+        found = re.match(r'([\w.-]+).* extra == "(\w+)"', line)
+        if found and found[2] not in GROUPS and found[1].replace("-", "_").startswith(name):
+            return f"needs {name}: pip install 'headway[{found[2]}]'"
+    return f"needs {name}: pip install {name}"

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from headway.errors import HeadwayError, UsageError, suggest
+from headway.errors import HeadwayError, UsageError, explain_missing, suggest
 from headway.hooks import (
     BELONGS_TO,
     CHANGE_RESULTS,
@@ -132,6 +132,9 @@ def load(extension: str, target: str) -> Any:
         found = import_module(module)
         return getattr(found, name) if name else found
     except (Exception, SystemExit) as error:  # of any kind: this runs code of the extension
+        missing = str(error.name) if isinstance(error, ModuleNotFoundError) else ""
+        if missing and missing.partition(".")[0] != module.partition(".")[0]:
+            raise HeadwayError(f"extension '{extension}' {explain_missing(missing)}") from error
         reason = f"{'' if isinstance(error, HeadwayError) else f'{type(error).__name__}: '}{error}"
         if unknown := re.search(
             r"Extension\.\w+\(\) got an unexpected keyword argument '(\w+)'", str(error)

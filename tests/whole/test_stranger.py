@@ -190,7 +190,7 @@ def test_a_broken_one_is_a_line_and_translation_goes_on(
     change(packages, "import argparse\n", "import no_such_package\n")
     assert Translator.load(model_directory).translate("a dog") == translator.translate("a dog")
     assert caplog.messages == [
-        "extension 'phrasebook': headway_phrasebook:extension: ModuleNotFoundError: No module named 'no_such_package';"
+        "extension 'phrasebook' needs no_such_package: pip install no_such_package;"
         " it is left out: update headway-phrasebook, or uninstall it"
     ]
 

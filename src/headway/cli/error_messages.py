@@ -7,7 +7,13 @@ import time
 from collections.abc import Callable
 
 from headway.cli.standard_output import NAME, discard_output
-from headway.errors import HeadwayError, LostRankError, UsageError, is_out_of_memory
+from headway.errors import (
+    HeadwayError,
+    LostRankError,
+    UsageError,
+    explain_missing,
+    is_out_of_memory,
+)
 
 OUT_OF_MEMORY = "out of memory: smaller batches need less, see --training.micro-batch-tokens, --search.batch-tokens"
 # Seconds until a rank prints its message. The launcher ends it sooner when another rank has failed.
@@ -47,6 +53,10 @@ def report_errors(work: Callable[[], int]) -> int:
         message = "\n".join(f"headway: {line}" for line in str(error).splitlines())
         print_error(message, is_lost_rank=isinstance(error, LostRankError))
         return 2 if isinstance(error, UsageError) else 1
+    except ModuleNotFoundError as error:
+        if not error.name or error.name.startswith("headway"):
+            raise
+        print_error(f"headway: this {explain_missing(error.name)}")
     except BrokenPipeError:
         # The reader of our output has ended, as `head` does: this is no error.
         discard_output()

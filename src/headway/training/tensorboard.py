@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from headway.errors import HeadwayError
 from headway.training.run import Event
 from headway.training.steps.trainer import StepReport
 from headway.training.validation import ValidationReport
@@ -14,19 +13,11 @@ class TensorBoard:
     Args:
         folder: The directory of the event files.
         step: The run's present step; later events of an interrupted run are not shown.
-
-    Raises:
-        HeadwayError: If the package tensorboard is not installed.
     """
 
     def __init__(self, folder: Path, step: int) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise HeadwayError(
-                "training.tensorboard = true needs the package tensorboard:"
-                " pip install 'headway[track]'"
-            ) from None
+        from torch.utils.tensorboard import SummaryWriter
+
         self._writer = SummaryWriter(str(folder), purge_step=step + 1 if step else None)
 
     def show(self, event: Event) -> None:

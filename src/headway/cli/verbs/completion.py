@@ -7,7 +7,6 @@ from typing import Any
 from headway.cli.arguments import make_parser
 from headway.cli.options import Argument, add_options
 from headway.cli.verbs import list_verbs, load_verb
-from headway.errors import HeadwayError
 
 SHELLS = ("bash", "zsh", "fish")
 # Each pair of lines works in an account that is new.
@@ -28,12 +27,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the script, which shtab makes."""
-    try:
-        import shtab
-    except ImportError as error:
-        raise HeadwayError(
-            f'headway completion needs {error.name}: pip install "headway[completion]"'
-        ) from None
+    import shtab
+
     print(shtab.complete(make_whole_parser(shtab.FILE), args.shell))
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from headway.errors import HeadwayError, suggest
+from headway.errors import HeadwayError, require_packages, suggest
 from headway.text import Languages, Manifest, one_line
 
 Files = tuple[Path, Path]
@@ -48,12 +48,9 @@ def from_hub(name: str, languages: Languages, files: Files) -> Manifest:
             f"hf:{name}: there is a local directory {path}, which datasets would read in place of the"
             " hub's: give the names of its files, or run this in another directory"
         )
-    try:
-        import datasets
-    except ImportError:
-        raise HeadwayError(
-            f'hf:{name} needs the package datasets: pip install "headway[corpora]"'
-        ) from None
+    require_packages("datasets")
+    import datasets
+
     try:
         found = datasets.load_dataset(path, config or None, split=split, revision=revision or None)
     except Exception as error:  # from many libraries: no network, no such name, no such split

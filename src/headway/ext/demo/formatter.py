@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from headway.errors import HeadwayError, suggest
+from headway.errors import HeadwayError, require_packages, suggest
 
 # Direction marks are invisible and would split words.
 _MARKS = re.compile("[\u200e\u200f\u061c]")
@@ -35,17 +35,13 @@ class Formatter:
     """
 
     def __init__(self, name: str) -> None:
-        try:
-            import babel.dates
-            import babel.lists
-            import babel.localedata
-            import babel.numbers
-            from num2words import CONVERTER_CLASSES
-        except ImportError as error:
-            package = str(error.name).split(".")[0]
-            raise HeadwayError(
-                f"the built-in corpus needs {package}: pip install 'headway[demo]'"
-            ) from None
+        require_packages("babel", "num2words")
+        import babel.dates
+        import babel.lists
+        import babel.localedata
+        import babel.numbers
+        from num2words import CONVERTER_CLASSES
+
         try:
             self.locale = babel.Locale.parse(name.replace("-", "_"))
         except (ValueError, TypeError, babel.UnknownLocaleError):

@@ -8,7 +8,7 @@ from headway.config import Changes, Config, TextConfig
 from headway.config.declaration import Role, with_role
 from headway.config.loading import check_file_bounds, find_preset
 from headway.config.training import LENGTHS
-from headway.errors import UsageError
+from headway.errors import UsageError, require_packages
 from headway.model import make_model_without_memory
 from headway.text.groups import list_targets
 from headway.text.prepared import PreparedData, read_text_settings
@@ -83,10 +83,12 @@ def make_plan(directory: RunDirectory, request: RunRequest) -> RunPlan:
 
     Raises:
         UsageError: If a setting of the request is wrong or may not change, or options do not fit together.
-        HeadwayError: If the request does not fit the directory, or a file is missing or damaged.
+        HeadwayError: If the request does not fit the directory, or a file or package is missing or damaged.
     """
     plan_it = _plan_resumed if directory.started else _plan_new
     plan = plan_it(directory, request)
+    if plan.settings.training.tensorboard:
+        require_packages("tensorboard")
     check_file_bounds(plan.settings, "this run (headway translate accepts more)", UsageError)
     return plan
 
