@@ -12,11 +12,9 @@ import pytest
 
 from headway.config import load
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best import recipe_numbers, recipe_text, running
-from headway.ext.best.other_programs import OtherPrograms
+from headway.ext.best import recipe_numbers, recipe_text
 from headway.ext.best.recipe_options import Options
 from headway.ext.best.recipe_text import PairFiles, TextFacts, prepare_text
-from headway.ext.best.running import Processors, make_plan
 from headway.ext.best.stage import JoinedText
 from headway.text import PreparedData
 from headway.text.preparation import prepare
@@ -257,25 +255,3 @@ def test_text_in_another_encoding_is_read_with_it_and_refused_without(prepared, 
     empty = write(tmp_path / "empty.en", ["", " "])
     with pytest.raises(HeadwayError, match=r"empty\.en: no line is left after cleaning"):
         prepared(given(tmp_path, mono_source=[empty]))
-
-
-@pytest.mark.parametrize("busy", [0.5, 0.7])
-def test_a_plan_says_how_busy_other_programs_were_while_this_machine_was_measured(
-    busy, tmp_path, monkeypatch, capsys
-):
-    said_before = []
-
-    def measure(self: Processors, words: list[str], output: Path) -> int:
-        said_before.append(capsys.readouterr().err)
-        output.write_text('{"rows": [{"flop": 8e12, "seconds": {"low": 4.0}}]}')
-        return 0
-
-    monkeypatch.setattr(running.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(OtherPrograms, "busy_cores", lambda self: busy)
-    monkeypatch.setattr(Processors, "run", measure)
-    (tmp_path / "plan").mkdir()
-    plan = make_plan(given(tmp_path).check(), tmp_path / "plan", Processors(0, 1))
-    assert plan.speed == 2e12
-    assert "other programs" not in said_before[0]
-    is_said = "other programs kept 0.7 of 2 cores busy meanwhile" in capsys.readouterr().err
-    assert is_said == (busy > 0.6)

@@ -42,7 +42,7 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
     ahead, back = (f"from {a} to {b}" for a, b in (make.options.pair, make.options.pair[::-1]))
     if "back-translation" in parts:
         backward = make.run("backward")
-        yield make.train("backward", "models", f"a model {back}", usual, is_backward=True)
+        yield make.train("backward", f"a model {back}", usual, is_backward=True)
     # Without translations by own models, the forward models are the last ones: trained as long as such, also on the
     # teacher's translations.
     last = {} if is_translated else scale.final
@@ -51,7 +51,7 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
     models: list[TrainedModel] = []
     for seed in range(1, 1 + (scale.forward_models if "seeds" in parts else 1)):
         result = yield make.train(
-            f"forward-{seed}", "models", f"model {seed} {ahead}",
+            f"forward-{seed}", f"model {seed} {ahead}",
             {**scale.common, **scale.forward, **swept, **last},
             parts=real + taught if taught and not is_translated else (), seed=seed,
         )  # fmt: skip
@@ -59,7 +59,7 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
     best = max(models, key=lambda model: model.bleu)
 
     if is_translated:
-        yield make.install("install-first", "models", best.run, make.out, {}, best.bleu)
+        yield make.install("install-first", best.run, make.out, {})
         translated: Texts = []
         if "forward-translation" in parts:
             translated += yield from _translate_forward(make, models, best, backward)
@@ -69,7 +69,7 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
                     make, "back-translation", "target", [backward], best.run, is_mono=is_mono
                 )
         result = yield make.train(
-            "final", "translations", "one model of real and translated text",
+            "final", "one model of real and translated text",
             {**usual, **(scale.tuning or scale.final)}, parts=real + translated + taught,
             init=best.run if scale.tuning else None,
         )  # fmt: skip
@@ -77,7 +77,7 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
         best = max(best, final, key=lambda model: model.bleu)
 
     search, bleu = yield from _tune_search(make, best)
-    yield make.install("install", "search", best.run, make.out, search, bleu)
+    yield make.install("install", best.run, make.out, search)
     if "student" in parts:
         yield from _distill(make, usual, TrainedModel(best.run, bleu), backward, search)
 
@@ -94,7 +94,7 @@ def _sweep(make: StageMaker, *, with_sweep: bool) -> Generator[Stage, StageResul
     for number, candidate in enumerate(candidates, 1):
         words = ", ".join(f"{name} {value}" for name, value in candidate.items())
         result = yield make.train(
-            f"sweep-{number}", "sweep", f"a short training: {words or 'usual settings'}",
+            f"sweep-{number}", f"a short training: {words or 'usual settings'}",
             {**make.scale.common, **make.scale.forward, **candidate}, share=numbers.SWEEP_SHARE,
         )  # fmt: skip
         scores.append(result.bleu)
@@ -126,7 +126,7 @@ def _translate_forward(
     together = [best.run]
     if len(models) > 1:
         runs = [model.run for model in models]
-        ensemble = make.score("ensemble", "translations", "all forward models together", runs)
+        ensemble = make.score("ensemble", "all forward models together", runs)
         result = yield replace(ensemble, is_compared=False)
         if result.bleu > best.bleu:
             translators, together = [runs], runs
@@ -162,7 +162,7 @@ def _translate(
         text = PairFiles(made.source, given.target)
     purpose = f"translations of {'monolingual' if is_mono else 'the training'} {side}s"
     yield make.translate(
-        name, "translations", purpose, models, text,
+        name, purpose, models, text,
         judge=judge, is_backward=is_backward, mono=side if is_mono else "",
     )  # fmt: skip
     return [(text, 1)]
@@ -194,7 +194,7 @@ def _tune_search(
             number += 1
             words = ", ".join(f"{key.partition('.')[2]} {each}" for key, each in search.items())
             result = yield make.score(
-                f"search-{number}", "search", f"search with {words}", [model.run], search
+                f"search-{number}", f"search with {words}", [model.run], search
             )
             if result.bleu > best_bleu + gain:
                 best, best_bleu = search, result.bleu
@@ -222,12 +222,12 @@ def _distill(
     real = make.given("train")
     text = PairFiles(real.source, make.made("distillation").target)
     yield make.translate(
-        "distillation", "student", "the best model's translations of the training sources", [teacher.run],
+        "distillation", "the best model's translations of the training sources", [teacher.run],
         text, search, judge=backward,
     )  # fmt: skip
     own = {**usual, **make.scale.student}
     student = make.train(
-        "student", "student", "a small fast model of these translations", own,
+        "student", "a small fast model of these translations", own,
         parts=[(real, 1), (text, 1)], init=teacher.run, most_layers=numbers.STUDENT_LAYERS,
     )  # fmt: skip
     yield replace(student, is_compared=False)
@@ -240,12 +240,10 @@ def _distill(
             "search.beam": str(beam),
             "search.precision": own["search.precision"],
         }
-        scored = make.score(
-            f"student-beam-{beam}", "student", f"the student with beam {beam}", [run], tried
-        )
+        scored = make.score(f"student-beam-{beam}", f"the student with beam {beam}", [run], tried)
         result = yield replace(scored, is_compared=False)
         if not result.bleu <= best:  # a wider one must be better; a score to come is no number
             chosen, best = tried, result.bleu
         if result.bleu >= numbers.STUDENT_SHARE * teacher.bleu:
             break
-    yield make.install("install-student", "student", run, make.out / "student", chosen, best)
+    yield make.install("install-student", run, make.out / "student", chosen)

@@ -55,40 +55,6 @@ def make_rows(finished: FinishedStages) -> list[StageRow]:
     return rows
 
 
-def judge_phases(finished: FinishedStages) -> list[str]:
-    """Return a line for each phase of stages: its time, its gain, and whether it was worth the time."""
-    lines = []
-    best: float | None = None  # BLEU of the product, or of the best model that may become it
-    for phase in dict.fromkeys(stage.phase for stage, _ in finished):
-        own = [(stage, result) for stage, result in finished if stage.phase == phase]
-        minutes = f"{phase}: {sum(result.seconds for _, result in own) / 60:.1f} minutes"
-        compared = [result.bleu for stage, result in own if stage.is_compared and result.scores]
-        products = [stage.product for stage, _ in own if stage.product is not None]
-        if compared and phase == "sweep":  # its short trainings only choose settings
-            lines.append(minutes + _describe_gain(compared[0], max(compared)))
-        elif compared:
-            # Not every better score becomes the product: a wider beam must gain more.
-            candidates = compared if best is None else [best, *compared]
-            after = products[-1] if products else max(candidates)
-            lines.append(minutes + _describe_gain(best, after))
-            best = after
-        elif phase == "student" and products and best:
-            share = 100 * products[-1] / best
-            lines.append(f"{minutes}, {share:.1f} % of the BLEU of the installed model")
-        else:
-            lines.append(minutes)
-    return lines
-
-
-def _describe_gain(before: float | None, after: float) -> str:
-    """Return what stages gave: their BLEU if there was no model before, else the gain, if there is one."""
-    if before is None:
-        return f", BLEU {after:.2f}"
-    if after > before:
-        return f", {after - before:+.2f} BLEU"
-    return " and no gain: not worth the time"
-
-
 def write_report(
     out: Path, plan: RecipePlan, finished: FinishedStages, *, is_complete: bool
 ) -> None:
@@ -109,7 +75,6 @@ def write_report(
         "cleaning": (out / PLAN / "data" / "report.txt").read_text(encoding="utf-8"),
         "columns": COLUMNS,
         "rows": make_rows(finished),
-        "judgements": judge_phases(finished),
         "curves": _draw_curves(finished) if is_complete else "",
     }
     replace_text(out / FILE, render_report(__package__, "best.html", **values))

@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import os
 import shlex
 import sys
 import tempfile
@@ -15,7 +14,6 @@ from types import MappingProxyType
 from headway.cli import run_child
 from headway.devices import available_cores
 from headway.errors import HeadwayError, UsageError
-from headway.ext.best.other_programs import OtherPrograms
 from headway.ext.best.recipe_numbers import Scale, Settings, choose_scale
 from headway.ext.best.recipe_options import Options
 from headway.ext.best.recipe_plan import RecipePlan
@@ -37,7 +35,6 @@ from headway.translation import Translator
 # The options of verbs that limit threads and set the number of ranks.
 THREADS = {"train": "--training.threads", "bench": "--threads", "translate": "--threads", "evaluate": "--threads"}  # fmt: skip
 RANKS = {"train": "--ranks", "bench": "--ranks"}
-BUSY = 0.3  # share of the cores that other programs may keep busy while this machine is measured
 FOLDERS = ("text", "scores", "stages")  # of what stages make
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
@@ -207,16 +204,10 @@ def make_plan(options: Options, folder: Path, processors: Processors) -> RecipeP
     facts = prepare_text(options, folder, processors.threads or available_cores())
     say((folder / "data" / "report.txt").read_text(encoding="utf-8"))
     say("measuring this machine ...")
-    programs, measured = OtherPrograms(), folder / "speed.json"
+    measured = folder / "speed.json"
     scale = choose_scale(facts.cleaned)
     if code := processors.run(_benchmark(scale, options.settings), measured):
         raise SystemExit(code)
-    cores = os.cpu_count() or 1
-    if (busy := programs.busy_cores()) > BUSY * cores:
-        say(
-            f"other programs kept {busy:.1f} of {cores} cores busy meanwhile: this machine may have time for a longer plan;"
-            " stop them, and plan anew"
-        )
     [row] = json.loads(measured.read_text(encoding="utf-8"))["rows"]
     # Of the fastest repeat: other programs can only slow it down.
     speed = float(row["flop"] / row["seconds"]["low"])

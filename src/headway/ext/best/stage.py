@@ -89,13 +89,11 @@ class Stage:
 
     Attributes:
         name: Names the files of the stage.
-        phase: The stages that the report judges together, such as "sweep".
         purpose: What the stage is for, in a few words.
         work: Done before the commands.
         commands: What a shell passes to ``headway``, files as paths; each goes on where it was if it is given again.
         scores: The file for what the last command prints, ``headway evaluate --json``; None: the stage scores no model.
         run: The run directory of the model that is trained; it has the perplexity.
-        product: BLEU of the model that the stage installs; None: it installs none.
         is_compared: Whether the scores can be compared with those of other stages. Those of a model of
             the other direction cannot.
         flop: Estimated floating-point operations of the commands.
@@ -103,13 +101,11 @@ class Stage:
     """
 
     name: str
-    phase: str
     purpose: str
     work: JoinedText | InstalledModel | None = None
     commands: Sequence[Words] = ()
     scores: Path | None = None
     run: Path | None = None
-    product: float | None = None
     is_compared: bool = True
     flop: float = 0.0
     seconds: float = 0.0

@@ -55,7 +55,6 @@ class StageMaker:
     def train(
         self,
         name: str,
-        phase: str,
         purpose: str,
         own: Settings,
         *,
@@ -70,7 +69,6 @@ class StageMaker:
 
         Args:
             name: Of the stage and of the run.
-            phase: Of the recipe.
             purpose: In a few words.
             own: Settings that differ from the preset.
             parts: The texts that are joined to the training text, and how often each is taken; none: the user's pairs.
@@ -102,7 +100,7 @@ class StageMaker:
         words += ["--preset", self.scale.preset, *list_options(chosen)]
         pairs = sum(times for _, times in parts) if parts else 1
         return replace(
-            self.score(name, phase, purpose, [self.run(name)], is_backward=is_backward,
+            self.score(name, purpose, [self.run(name)], is_backward=is_backward,
                        before=["train", self.run(name), *words]),
             work=joined,
             run=self.run(name),
@@ -114,7 +112,6 @@ class StageMaker:
     def score(
         self,
         name: str,
-        phase: str,
         purpose: str,
         models: Sequence[Path],
         search: Settings | None = None,
@@ -126,7 +123,6 @@ class StageMaker:
 
         Args:
             name: Of the stage.
-            phase: Of the recipe.
             purpose: In a few words.
             models: Run directories; several translate together.
             search: Search settings; None: those of the model.
@@ -141,14 +137,13 @@ class StageMaker:
         beam = int((search or {}).get("search.beam", self.search.beam))
         flop = len(models) * self._search_flop(self._usual, self.facts.validation, beam)
         return Stage(
-            name=name, phase=phase, purpose=purpose, flop=flop,
+            name=name, purpose=purpose, flop=flop,
             commands=[*filter(None, [before]), command], scores=self.out / "scores" / f"{name}.json",
         )  # fmt: skip
 
     def translate(
         self,
         name: str,
-        phase: str,
         purpose: str,
         models: Sequence[Path],
         text: PairFiles,
@@ -162,7 +157,6 @@ class StageMaker:
 
         Args:
             name: Of the stage.
-            phase: Of the recipe.
             purpose: In a few words.
             models: Run directories; several translate together.
             text: Of which one side is translated, and the other is written.
@@ -182,18 +176,14 @@ class StageMaker:
         length = self.facts.mono_tokens[mono] / lines if mono else None
         flop = self._search_flop(self._usual, lines, max(wide) or self.search.beam, length)
         return Stage(
-            name=name, phase=phase, purpose=purpose, commands=[words],
+            name=name, purpose=purpose, commands=[words],
             flop=(len(models) + bool(judge)) * flop,
         )  # fmt: skip
 
-    def install(
-        self, name: str, phase: str, run: Path, product: Path, search: Settings, bleu: float
-    ) -> Stage:
-        """Return the stage that makes the model of a run, with a search, the product, which has this BLEU."""
+    def install(self, name: str, run: Path, product: Path, search: Settings) -> Stage:
+        """Return the stage that makes the model of a run, with a search, the product."""
         work = InstalledModel(run, product, search)
-        return Stage(
-            name=name, phase=phase, purpose=f"copy the model to {product}", work=work, product=bleu
-        )
+        return Stage(name=name, purpose=f"copy the model to {product}", work=work)
 
     @property
     def _valid(self) -> PairFiles:
