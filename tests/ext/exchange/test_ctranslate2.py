@@ -272,8 +272,8 @@ def test_a_vocabulary_without_a_start_symbol_gets_one(tmp_path, tokenizer):
         ("decoder/scale_embeddings", torch.tensor(3.0), r"Headway has 4\.89898 or 1"),
         ("encoder/layer_1/ffn/linear_0/weight", torch.ones(41, 24), "was expected"),
         ("encoder/layer_0/ffn/linear_0/bias", torch.full((37,), torch.nan), "not finite"),
-        ("encoder/layer_0/self_attention/linear_0/weight", torch.ones(71, 24), "cannot share"),
-        ("encoder/embeddings_0/weight", torch.ones(5, 24), "entries"),
+        ("encoder/layer_0/self_attention/linear_0/weight", torch.ones(71, 24), "was expected"),
+        ("encoder/embeddings_0/weight", torch.ones(5, 24), "was expected"),
     ],
 )
 def test_other_models_are_rejected_in_one_line(name, value, message, tmp_path, exports):

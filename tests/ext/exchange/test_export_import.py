@@ -14,7 +14,6 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.argos import reader as argos
 from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.ctranslate2.writer import write
@@ -224,7 +223,7 @@ def test_a_decoder_that_starts_from_another_vector_than_zero_is_exported_exactly
         assert torch.equal(again[key], value), key
 
 
-def test_a_package_has_the_layout_of_argos_translate(exports, small):
+def test_a_package_has_the_layout_of_argos_translate(exports, small, tmp_path):
     with zipfile.ZipFile(exports["argos"]) as archive:
         names = archive.namelist()
         assert {name.split("/")[0] for name in names} == {TOP}
@@ -234,7 +233,7 @@ def test_a_package_has_the_layout_of_argos_translate(exports, small):
     for part in ("model/model.bin", "model/config.json", "README.md"):
         assert f"{TOP}/{part}" in names
     assert (about["from_code"], about["to_name"], about["type"]) == ("en", "German", "translate")
-    again = argos.read(exports["argos"])
+    _, again = import_model(exports["argos"], tmp_path / "back")
     for name, value in small.transformer.state_dict().items():
         assert torch.equal(again.transformer.state_dict()[name], value), name
 
@@ -338,7 +337,8 @@ def test_a_package_may_have_its_vocabularies_as_lines(exports, small, tmp_path):
         entries = json.loads(archive.read(shared))
     lines = "".join(f"{entry}\n" for entry in entries).encode()
     sides = {f"{TOP}/model/{side}_vocabulary.txt": lines for side in ("source", "target")}
-    again = argos.read(_package(tmp_path, {**sides, shared: None}, exports["argos"]))
+    package = _package(tmp_path, {**sides, shared: None}, exports["argos"])
+    _, again = import_model(package, tmp_path / "back")
     assert again.tokenizer.fingerprint == small.tokenizer.fingerprint
 
 

@@ -65,7 +65,7 @@ def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_conver
     aliases = {"decoder/embeddings/weight": name, "decoder/projection/weight": name}
     table = torch.zeros(30_000, 1_000, dtype=torch.int8)
     write_variables(tmp_path / "model.bin", {name: table}, aliases)
-    with pytest.raises(HeadwayError, match="a row for each of 2 entries"), bounded(5, 80):
+    with pytest.raises(HeadwayError, match="was expected"), bounded(5, 80):
         read(tmp_path)
 
 

@@ -248,7 +248,7 @@ def test_a_model_of_another_program_is_imported_once(hub, small, exports, monkey
     assert "`org/opus-mt-sv-fi`" in card
     there = {file.name for file in hub.snapshots("org/opus-mt-sv-fi").rglob("*")}
     assert not there & {"part", *UNSAFE}
-    monkeypatch.setattr(downloading, "import_model", None)
+    monkeypatch.setattr("headway.ext.exchange.importing.import_model", None)
     assert downloading.download_and_import("hf:org/opus-mt-sv-fi@main") == directory
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 

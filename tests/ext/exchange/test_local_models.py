@@ -48,7 +48,9 @@ def test_a_model_of_another_program_is_imported_once(
     assert (tmp_path / "first").read_text(encoding="utf-8").splitlines() == expected
     said = capsys.readouterr().err.splitlines()
     assert sum("imported to" in line and str(theirs) in line for line in said) == 1
-    monkeypatch.setattr(downloading, "import_model", None)  # a second import would fail
+    monkeypatch.setattr(
+        "headway.ext.exchange.importing.import_model", None
+    )  # a second import would fail
     assert dispatch([*words, str(tmp_path / "second")]) == 0
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     assert dispatch(["info", str(theirs)]) == 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 extension = Extension(
     name="exchange",
     version=__version__,
-    models={"exchange": f"{__name__}.sources"},
+    models={"exchange": f"{__name__}.downloading"},
     verbs={
         "export": Verb(
             f"{__name__}.verbs.export",

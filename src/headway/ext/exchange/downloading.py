@@ -1,4 +1,4 @@
-"""Other programs' models, on disk or on the Hugging Face hub: imported once, into Headway's cache."""
+"""Models that are no directories of Headway's own, on disk or on the Hugging Face hub: imported once, into Headway's cache."""
 
 import hashlib
 from pathlib import Path
@@ -6,16 +6,15 @@ from pathlib import Path
 from headway.errors import HeadwayError
 from headway.ext.exchange.hub import (
     Notify,
-    download_files,
     download_settings,
     download_weights,
     log_notice,
     parse_name,
 )
-from headway.ext.exchange.importing import import_model
-from headway.ext.exchange.json_file import read_optional_json_object
-from headway.ext.exchange.recognizing import is_foreign, recognize_format
+from headway.ext.exchange.recognizing import is_foreign, recognize_format, require_format
 from headway.files import cache_directory, hash_file
+
+__all__ = ["download_and_import", "download_settings", "download_weights", "fetch", "is_foreign"]
 
 CACHE_VERSION = 2  # part of the name of a cached import; increase it if imports change
 
@@ -35,7 +34,7 @@ def download_and_import(word: str | Path, notify: Notify = log_notice) -> Path:
     """
     path = Path(word)
     if path.exists() and is_foreign(path):
-        recognize_format(path)  # reports what cannot be imported before the files are hashed
+        require_format(path)  # reports what cannot be imported before the files are hashed
         name = path.resolve().name
         out = _import_directory(name, _hash_files(path))
         if not out.is_dir():
@@ -44,14 +43,17 @@ def download_and_import(word: str | Path, notify: Notify = log_notice) -> Path:
         return out
     if path.is_dir():
         return path
-    settings = download_settings(word, notify)
-    if {"format", "settings"} <= read_optional_json_object(settings / "config.json").keys():
-        return download_weights(word, settings)
     name, _ = parse_name(word)
+    settings = download_settings(word, notify)
+    if recognize_format(settings) == "headway":
+        return download_weights(word, settings)
     out = _import_directory(name, settings.name)
     if not out.is_dir():
-        _import(_download_weights(word, settings), out, name)
+        _import(download_weights(word, settings), out, name)
     return out
+
+
+fetch = download_and_import  # see `headway.hooks`
 
 
 def _import_directory(name: str, version: str) -> Path:
@@ -62,6 +64,10 @@ def _import_directory(name: str, version: str) -> Path:
 
 def _import(path: Path, out: Path, name: str) -> None:
     """Import a model, which another process may import to the same directory meanwhile."""
+    from headway.ext.exchange.importing import (
+        import_model,  # torch, which a mistyped path need not load
+    )
+
     try:
         import_model(path, out, name=name)
     except (HeadwayError, OSError):
@@ -81,38 +87,3 @@ def _hash_files(path: Path) -> str:
         if file.is_file():
             digest.update(bytes(file) + bytes.fromhex(hash_file(file)))
     return digest.hexdigest()
-
-
-def download(word: str, notify: Notify) -> Path:
-    """Return the hub's snapshot of another program's model, with its weights.
-
-    Args:
-        word: The model's name.
-        notify: Called with a line that names the model of the
-
-    Raises:
-        HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
-    """
-    return _download_weights(word, download_settings(word, notify))
-
-
-def _download_weights(word: str | Path, settings: Path) -> Path:
-    """Download the weights of another program's model, of which the settings are there."""
-    model_type = read_optional_json_object(settings / "config.json").get("model_type")
-    if model_type is None and any(settings.glob("*_vocabulary.*")):
-        weights = "model.bin"  # CTranslate2's own format
-    elif model_type == "marian":
-        weights = "model.safetensors"
-    else:
-        raise HeadwayError(
-            f"{word}: no model that can be imported"
-            + (f" (model_type {str(model_type)[:40]!r})" if model_type else "")
-            + "; Marian's, CTranslate2's and Headway's own can"
-        )
-    directory = download_files(word, settings, (weights,))
-    if not (directory / weights).is_file():
-        raise HeadwayError(
-            f"{word}: no {weights} there; pickled weights (pytorch_model.bin) are not downloaded:"
-            " save it with transformers, which writes safetensors, and headway import that"
-        )
-    return directory

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +12,9 @@ from headway.ext.exchange.certificate import Certificate, certify
 from headway.ext.exchange.formats import ExportWriter, load_writer
 from headway.ext.exchange.output import check_absent, create_atomically
 from headway.text import list_codes
-from headway.translation import Model, complete_card
+from headway.translation import CARD, Model, complete_card
 
-CERTIFICATE, CARD = "certificate.json", "README.md"
+CERTIFICATE = "certificate.json"
 LICENSE = re.compile(r"[\w.+-]+( (AND|OR|WITH) [\w.+-]+)*")  # roughly an SPDX expression
 
 
@@ -83,18 +84,19 @@ def export_model(
     if reasons:
         raise HeadwayError("\n".join(f"{to} cannot express model.{reason}" for reason in reasons))
     certificate = None
-    with create_atomically(out) as temporary:
-        notes = writer.write(model, temporary, precision)
+    with create_atomically(out) as temporary, tempfile.TemporaryDirectory() as other:
+        directory = Path(other) / "package" if writer.pack else temporary
+        notes = writer.write(model, directory, precision)
         if verify:
-            runner = writer.run(temporary)
+            runner = writer.run(directory)
             certificate = certify(model, runner, to, precision, notes, lines, references)
             del runner  # it may hold the files open
-        facts = export_facts(to, precision, writer.USAGE, notes, certificate)
-        files = {CARD: make_card(model, licence, facts)}
-        if certificate is not None:
             text = json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False)
-            files[CERTIFICATE] = f"{text}\n"
-        writer.add_files(temporary, files)
+            (directory / CERTIFICATE).write_bytes(f"{text}\n".encode())
+        facts = export_facts(to, precision, writer.USAGE, notes, certificate)
+        (directory / CARD).write_bytes(make_card(model, licence, facts).encode())
+        if writer.pack:
+            writer.pack(model, directory, temporary)
     return Export(out, notes, certificate)
 
 

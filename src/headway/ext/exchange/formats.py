@@ -1,13 +1,13 @@
 """The outside formats by name; the module of a format is imported when it is asked for."""
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Protocol, cast
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError, UsageError, suggest
-from headway.ext.exchange.recognizing import recognize_format
 from headway.translation import Model
 
 # The formats, and the packages with which an export is written and compared; a certificate names their versions.
@@ -24,11 +24,14 @@ class ExportWriter(Protocol):
     PRECISIONS: tuple[str, ...]  # of the stored weights
     USAGE: str  # Markdown: how to load an export in the other program
 
+    # Makes one file of the directory of an export, which gets this path; None: the export is the directory.
+    pack: Callable[[Model, Path, Path], None] | None
+
     def find_refusals(self, config: ModelConfig) -> list[str]:
         """Return the reasons why the format cannot express a model exactly; none: it can."""
 
     def write(self, model: Model, out: Path, precision: str) -> list[str]:
-        """Write an export; `export_model` removes it if this fails.
+        """Write the directory of an export; `export_model` removes it if this fails.
 
         Args:
             model: A model that `find_refusals` accepts.
@@ -39,11 +42,8 @@ class ExportWriter(Protocol):
             Notes for the user: what differs in the other program, and what to set there.
         """
 
-    def add_files(self, out: Path, files: dict[str, str]) -> None:
-        """Add text files, by name, to an export."""
-
     def run(self, out: Path) -> "ExportRunner":
-        """Load an export into the program that it is for.
+        """Load the directory of an export into the program that it is for.
 
         Raises:
             HeadwayError: If the program is not installed, or cannot load the export.
@@ -97,14 +97,3 @@ def import_package(name: str) -> ModuleType:
         raise HeadwayError(
             f'this needs {name}, which {reason}: pip install "headway[export]"'
         ) from None
-
-
-def read_foreign_model(path: Path) -> tuple[str, Model]:
-    """Return the format of a foreign model, and the model.
-
-    Raises:
-        HeadwayError: Naming the file that is missing, foreign or damaged.
-    """
-    name = recognize_format(path)
-    module = importlib.import_module(f"headway.ext.exchange.{name}.reader")
-    return name, module.read(path)

@@ -7,11 +7,12 @@ package, or with the variable ``HF_HUB_OFFLINE``, nothing is downloaded.
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
+from headway.ext.exchange.json_file import read_optional_json_object
 
 NAME = re.compile(r"(hf:)?([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
 SETTINGS = ("*.json", "*.md", "*.txt", "*.model", "*.spm")
@@ -62,18 +63,39 @@ def download_settings(word: str | Path, notify: Notify = log_notice) -> Path:
     return found
 
 
-def download_files(word: str | Path, settings: Path, names: tuple[str, ...]) -> Path:
-    """Download more files of a model that `download_settings` found, and return the directory.
+def download_weights(word: str | Path, settings: Path) -> Path:
+    """Download the weights of a model into the directory of its settings; return that directory.
 
     Args:
         word: As for `download_settings`.
         settings: The directory that it returned, which is named after the revision.
-        names: Files to download, if the model has them.
+
+    Raises:
+        HeadwayError: If the model cannot be imported, or has its weights as a pickle only.
     """
-    return _snapshot(word, settings.name, names)
+    values = read_optional_json_object(settings / "config.json")
+    model_type = values.get("model_type")
+    weights, others = "model.safetensors", list[str]()
+    if {"format", "settings"} <= values.keys():
+        others = ["shortlist.safetensors"]
+    elif model_type is None and any(settings.glob("*_vocabulary.*")):
+        weights = "model.bin"  # CTranslate2's own format
+    elif model_type != "marian":
+        raise HeadwayError(
+            f"{word}: no model that can be imported"
+            + (f" (model_type {str(model_type)[:40]!r})" if model_type else "")
+            + "; Marian's, CTranslate2's and Headway's own can"
+        )
+    directory = _snapshot(word, settings.name, (weights, *others))
+    if not others and not (directory / weights).is_file():
+        raise HeadwayError(
+            f"{word}: no {weights} there; pickled weights (pytorch_model.bin) are not downloaded:"
+            " save it with transformers, which writes safetensors, and headway import that"
+        )
+    return directory
 
 
-def _snapshot(word: str | Path, revision: str | None, files: tuple[str, ...]) -> Path:
+def _snapshot(word: str | Path, revision: str | None, files: Sequence[str]) -> Path:
     name, _ = parse_name(word)
     try:
         import huggingface_hub
@@ -107,8 +129,3 @@ def _snapshot(word: str | Path, revision: str | None, files: tuple[str, ...]) ->
         said = next(lines, type(error).__name__)
         raise HeadwayError(f"{missing}, and the Hugging Face hub reports: {said}") from None
     return Path(found)
-
-
-def download_weights(word: str | Path, directory: Path) -> Path:
-    """Download the weights of a Headway model into the directory that `download_settings` returned; return the directory."""
-    return download_files(word, directory, ("model.safetensors", "shortlist.safetensors"))

@@ -1,20 +1,25 @@
 """Importing a foreign model: it becomes a model directory with a card."""
 
-import contextlib
-import tempfile
+import importlib
 from dataclasses import replace
 from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.ext.exchange.argos.package import unpack
-from headway.ext.exchange.exporting import CARD
-from headway.ext.exchange.formats import read_foreign_model
+from headway.ext.exchange.argos.package import open_directory
 from headway.ext.exchange.named_languages import UNKNOWN_LANGUAGE, find_named_languages
 from headway.ext.exchange.output import create_atomically
+from headway.ext.exchange.recognizing import require_format
 from headway.files import hash_file
 from headway.text import Languages, list_pairs, name_pair, normalize_code
-from headway.translation import Model, complete_card, license_fields, save_model, split_card
+from headway.translation import (
+    CARD,
+    Model,
+    complete_card,
+    license_fields,
+    save_model,
+    split_card,
+)
 
 MAX_LISTED_FILES = 50
 MAX_CARD_BYTES = 1 << 20
@@ -43,8 +48,10 @@ def import_model(
             languages show that the model translates other languages.
     """
     path, out = Path(path), Path(out)
-    with create_atomically(out) as temporary:
-        format_name, model = read_foreign_model(path)
+    format_name = require_format(path)
+    with create_atomically(out) as temporary, open_directory(path) as directory:
+        reader = importlib.import_module(f"headway.ext.exchange.{format_name}.reader")
+        model: Model = reader.read(directory)
         languages = languages or model.languages
         if UNKNOWN_LANGUAGE in languages:
             languages = find_named_languages(name or path.resolve().name)
@@ -65,7 +72,7 @@ def import_model(
             model.tokenizer,
             model.config,
             languages,
-            make_card(path, format_name, languages, name or path.name),
+            make_card(path, directory, format_name, languages, name or path.name),
             pairs,
             model.origin,
         )
@@ -81,8 +88,18 @@ def _find_pair(pairs: tuple[Languages, ...], wanted: Languages, name: str) -> La
     raise HeadwayError(f"{name}: translates {list_pairs(pairs)}, not {name_pair(wanted)}")
 
 
-def make_card(path: Path, format_name: str, languages: tuple[str, str], name: str) -> str:
-    """Return a card that names the original and its files, with the original's card at the end."""
+def make_card(
+    path: Path, directory: Path, format_name: str, languages: tuple[str, str], name: str
+) -> str:
+    """Return a card that names the original and its files, with the original's card at the end.
+
+    Args:
+        path: Of the original, a file or a directory.
+        directory: Its directory; that of an unpacked package.
+        format_name: Its format.
+        languages: Codes of source and target.
+        name: Its name.
+    """
     source, target = languages
     files = [path]
     if path.is_dir():
@@ -91,7 +108,9 @@ def make_card(path: Path, format_name: str, languages: tuple[str, str], name: st
         f"| {file.relative_to(path) if file != path else file.name} | `{hash_file(file)}` |"
         for file in files
     )
-    card = _read_card(path)
+    file, card = directory / CARD, ""
+    if file.is_file() and file.stat().st_size <= MAX_CARD_BYTES:
+        card = file.read_text("utf-8", "replace")
     original = f"\n## The original's card\n\n{split_card(card)[1].strip()}\n" if card else ""
     return f"""{complete_card(license_fields(card), languages)}
 # Translation from {source} to {target}
@@ -105,16 +124,3 @@ card says how it was trained, and its license applies.
 |---|---|
 {rows}
 {original}"""
-
-
-def _read_card(path: Path) -> str:
-    """Return the card of a directory or of an Argos package; empty if it has none, or none that can be read."""
-    with tempfile.TemporaryDirectory() as temporary:
-        if path.is_file():
-            with contextlib.suppress(HeadwayError):
-                unpack(path, Path(temporary), {CARD: MAX_CARD_BYTES})
-            path = Path(temporary)
-        card = path / CARD
-        if not card.is_file() or card.stat().st_size > MAX_CARD_BYTES:
-            return ""
-        return card.read_text("utf-8", "replace")

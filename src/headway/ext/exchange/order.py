@@ -9,7 +9,9 @@ that is no entry comes after ``<pad>``, where `headway.text.vocabulary` reads it
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text import PAD, SentencePieceFile, Tokenizer
 
@@ -29,6 +31,60 @@ class Order:
     rows: list[int]
 
 
+def make_order(entries: Sequence[str], unk: int, eos: int, pad: int) -> Order:
+    """Put a vocabulary into Headway's order.
+
+    Args:
+        entries: The original's, in the order of its ids; an ordinary one called like a special one gets another name.
+        unk: The row of the entry for unknown text.
+        eos: The row of the entry at the end of a text.
+        pad: The row of the entry from which the decoder starts; `ADDED` if it has to be added.
+    """
+    special = unk, eos, pad
+    others = [row for row in range(len(entries)) if row not in special]
+    names, taken = ["<unk>", "</s>"], {"<unk>", "</s>", PAD}
+    for row in others:
+        name = entries[row]
+        while name in taken:
+            name = f"<{name}>"
+        names.append(name)
+        taken.add(name)
+    return Order([*names, PAD], [unk, eos, *others, pad])
+
+
+def make_tokenizer(
+    files: Sequence[Path],
+    orders: tuple[Order, Order],
+    max_positions: int,
+    *,
+    ends_texts: bool = True,
+) -> tuple[Tokenizer, TextConfig]:
+    """Make a tokenizer, and the settings that describe it.
+
+    Args:
+        files: The sentencepiece model of both sides, or of each.
+        orders: Of source and target.
+        max_positions: Of the model.
+        ends_texts: Whether ``</s>`` stands behind each source; see `headway.text.Tokenizer.ends_sources`.
+
+    Raises:
+        HeadwayError: As `order_pieces` does.
+    """
+    models = [SentencePieceFile(file) for file in (files[0], files[-1])]
+    source, target = (
+        order_pieces(model, order, ends_texts=ends_texts)
+        for model, order in zip(models, orders, strict=True)
+    )
+    tokenizer = Tokenizer(source, None if source == target else target)
+    text = TextConfig(
+        vocab_size=tokenizer.target_vocab_size,
+        joint_vocab=tokenizer.joint,
+        subwords=models[1].algorithm,
+        max_tokens=min(TextConfig().max_tokens, max_positions),
+    )
+    return tokenizer, text
+
+
 def check_pieces(file: SentencePieceFile, entries: Iterable[str]) -> None:
     """Check that a sentencepiece model is that of a vocabulary, and not, say, of another language.
 
@@ -46,22 +102,19 @@ def check_pieces(file: SentencePieceFile, entries: Iterable[str]) -> None:
         raise HeadwayError(f"{file.path}: its pieces are not those of the vocabulary")
 
 
-def order_pieces(
-    file: SentencePieceFile, order: Order, *, keeps_own: bool = False, ends_texts: bool = True
-) -> bytes:
-    """Return a sentencepiece model with its pieces in an order.
+def order_pieces(file: SentencePieceFile, order: Order, *, ends_texts: bool = True) -> bytes:
+    """Return a sentencepiece model with its pieces in an order; one that has this order already keeps its bytes.
 
     Args:
         file: The model.
         order: The order.
-        keeps_own: Whether a model that has this order already keeps its bytes.
         ends_texts: Whether ``</s>`` stands behind each source; see `headway.text.Tokenizer.ends_sources`.
 
     Raises:
         HeadwayError: If it is damaged, or not the model of this vocabulary; see `check_pieces`.
     """
     check_pieces(file, order.names)
-    is_own = keeps_own and ends_texts and [*file.pieces, PAD] == order.names
+    is_own = ends_texts and [*file.pieces, PAD] == order.names
     model = file.content if is_own else _reorder(file, order.names, ends_texts)
     try:
         Tokenizer(model).encode_source([""])

@@ -4,44 +4,87 @@ Shapes: V vocabulary, D d_model, E d_embedding, P positions.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from headway.model import Embedding, Transformer, sinusoids
+from headway.config import ModelConfig
+from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT
+from headway.ext.exchange.order import ADDED, Order
+from headway.model import Transformer, sinusoids
 
 NUMBERS_AT_ONCE = 1 << 20
+Tables = tuple[Tensor, Tensor, Tensor]  # of source, target and output
 
 
-def embedding_table(embedding: Embedding) -> Tensor:
-    """Return a copy of an embedding, [V, D]; an embedding of another width is multiplied out."""
-    if embedding.expand is None:
-        return _copy(embedding.weight)
-    return _multiply(embedding.weight, embedding.expand.weight.T)
-
-
-def output_table(model: Transformer) -> Tensor:
-    """Return a copy of the matrix that maps hidden states to logits, [V, D]."""
-    output = model.output
+def copy_tables(model: Transformer) -> Tables:
+    """Return copies of a model's tables, each [V, D]; embeddings of another width than the model are multiplied out."""
+    output, maps = model.output, []
+    for embedding in (model.source_embedding, model.target_table):
+        expand = None if embedding.expand is None else embedding.expand.weight.T
+        maps.append((embedding.weight, expand))
     weight = model.target_table.weight if output.weight is None else output.weight
-    return _copy(weight) if output.reduce is None else _multiply(weight, output.reduce.weight)
+    maps.append((weight, None if output.reduce is None else output.reduce.weight))
+    source, target, logits = (
+        table.detach().cpu().clone()
+        if factor is None
+        else (table.detach().cpu().double() @ factor.detach().cpu().double()).float()
+        for table, factor in maps
+    )
+    return source, target, logits
 
 
-def tie_tables(
-    source: Tensor, target: Tensor, output: Tensor
-) -> tuple[Literal["three-way", "target", "none"], dict[str, Tensor]]:
-    """Return which of three tables [V, D] are equal, and the tables that a Headway model stores."""
-    if not torch.equal(target, output):
-        return "none", {
-            "source_embedding.weight": source,
-            "target_embedding.weight": target,
-            "output.weight": output,
-        }
-    if not torch.equal(source, target):
-        return "target", {"source_embedding.weight": source, "target_embedding.weight": target}
-    return "three-way", {"source_embedding.weight": source}
+def store_tables(
+    config: ModelConfig,
+    tables: Tables,
+    bias: Tensor | None,
+    orders: tuple[Order, Order],
+    start_row: int = ADDED,
+) -> tuple[ModelConfig, dict[str, Tensor]]:
+    """Put the rows of the three tables in Headway's order, and store equal ones once.
+
+    Args:
+        config: The other settings.
+        tables: The embeddings of source and target and the output matrix, with the original rows.
+        bias: Of the logits, [V]; None: there is none.
+        orders: Of source and target.
+        start_row: The original row from which the decoder starts, if its entry is added; `ADDED` for the zero vector.
+
+    Returns:
+        The settings, completed, and the weights; an added entry is never generated.
+    """
+    source, target, output = tables
+    is_tied = torch.equal(target, output)
+    is_shared = is_tied and orders[0] == orders[1] and torch.equal(source, target)
+    tying: Literal["three-way", "target", "none"]
+    tying = "three-way" if is_shared else "target" if is_tied else "none"
+    stored = {"source_embedding.weight": (source, orders[0])}
+    if not is_shared:
+        stored["target_embedding.weight"] = target, orders[1]
+    if not is_tied:
+        stored["output.weight"] = output, orders[1]
+    weights = {name: table[torch.tensor(order.rows)] for name, (table, order) in stored.items()}
+    for name, (table, order) in stored.items():
+        if order.rows[-1] == ADDED:
+            is_read = name == "target_embedding.weight" or is_shared
+            weights[name][-1] = table[start_row] if is_read and start_row != ADDED else 0
+    rows, is_added = torch.tensor(orders[1].rows), orders[1].rows[-1] == ADDED
+    if bias is not None or is_added:
+        bias = torch.zeros(len(target))[rows] if bias is None else bias[rows]
+        if is_added:
+            bias[-1] = IMPOSSIBLE_LOGIT
+        weights["output.bias"] = bias
+    config = replace(
+        config,
+        source_vocab_size=len(orders[0].names),
+        target_vocab_size=len(orders[1].names),
+        tying=tying,
+        output_bias=bias is not None,
+    )
+    return config, weights
 
 
 def find_positions(
@@ -74,11 +117,3 @@ def are_sinusoids(table_PD: Tensor, tolerance: float) -> bool:
         )
         for start, part in zip(starts, parts, strict=False)
     )
-
-
-def _copy(tensor: Tensor) -> Tensor:
-    return tensor.detach().cpu().clone()
-
-
-def _multiply(table_VE: Tensor, map_ED: Tensor) -> Tensor:
-    return (table_VE.detach().cpu().double() @ map_ED.detach().cpu().double()).float()

@@ -5,28 +5,28 @@ The directory holds ``metadata.json``, ``model/`` (of CTranslate2), ``sentencepi
 """
 
 import stat
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.ext.exchange.zip_archive import check_list_of_entries
+from headway.translation import CARD
 
 # The files that an import reads, with the largest size of each. Names in the archive only select
 # from these, so nothing is written elsewhere.
+VOCABULARIES = [
+    f"model/{side}_vocabulary.{kind}"
+    for side in ("shared", "source", "target")
+    for kind in ("json", "txt")
+]
 MAX_BYTES = {
-    "metadata.json": 1 << 20,
-    "sentencepiece.model": 1 << 24,
-    "model/config.json": 1 << 20,
-    "model/headway.json": 1 << 20,
+    **dict.fromkeys(("metadata.json", CARD, "model/config.json", "model/headway.json"), 1 << 20),
+    **dict.fromkeys(("sentencepiece.model", *VOCABULARIES), 1 << 24),
     "model/model.bin": 1 << 34,
-    "model/shared_vocabulary.json": 1 << 24,
-    "model/shared_vocabulary.txt": 1 << 24,
-    "model/source_vocabulary.json": 1 << 24,
-    "model/source_vocabulary.txt": 1 << 24,
-    "model/target_vocabulary.json": 1 << 24,
-    "model/target_vocabulary.txt": 1 << 24,
 }
 MAX_RATIO = 20  # weights hardly shrink, a vocabulary to a quarter; zeros to a thousandth
 CHUNK_BYTES = 1 << 20
@@ -45,35 +45,37 @@ def pack(folder: Path, package: Path, top: str) -> None:
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(folder.rglob("*")):
             if file.is_file():
-                name = f"{top}/{file.relative_to(folder).as_posix()}"
-                _add(archive, name, file.read_bytes())
+                entry = zipfile.ZipInfo(f"{top}/{file.relative_to(folder).as_posix()}", FILE_DATE)
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, file.read_bytes())
 
 
-def add_files(package: Path, files: dict[str, str]) -> None:
-    """Add text files to a package, beside ``metadata.json``."""
-    with zipfile.ZipFile(package, "a") as archive:
-        top = archive.namelist()[0].split("/")[0]
-        for name, text in files.items():
-            _add(archive, f"{top}/{name}", text.encode())
+@contextmanager
+def open_directory(path: Path) -> Iterator[Path]:
+    """Yield a model's directory: the path itself, or, if it is a file, where the package is unpacked meanwhile.
+
+    Raises:
+        HeadwayError: As `unpack` does. Errors of the body name the package instead of the directory.
+    """
+    if not path.is_file():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        try:
+            unpack(path, Path(temporary))
+            yield Path(temporary)
+        except HeadwayError as error:
+            message = str(error).replace(f"{temporary}/", f"{path}: ")
+            raise HeadwayError(message.replace(temporary, str(path))) from None
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    entry = zipfile.ZipInfo(name, FILE_DATE)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.external_attr = 0o644 << 16
-    archive.writestr(entry, content)
-
-
-def unpack(package: Path, out: Path, files: Mapping[str, int] = MAX_BYTES) -> Path:
-    """Extract the named files from a package.
+def unpack(package: Path, out: Path) -> None:
+    """Extract the files that an import reads; a card that cannot be read is left out.
 
     Args:
         package: A zip file.
         out: An empty directory; nothing is written outside of it.
-        files: Their names in the package's directory, with the largest size of each.
-
-    Returns:
-        The directory.
 
     Raises:
         HeadwayError: If the package is damaged, or an entry is too large or not a regular file.
@@ -88,9 +90,13 @@ def unpack(package: Path, out: Path, files: Mapping[str, int] = MAX_BYTES) -> Pa
                     f"{package}: no Argos package: it holds {len(tops)} files and directories instead of one directory"
                 )
             (top,) = tops
-            for name, limit in files.items():
-                if f"{top}/{name}" in entries:
-                    _extract(package, archive, entries[f"{top}/{name}"], out / name, limit)
+            for name, limit in MAX_BYTES.items():
+                try:
+                    if f"{top}/{name}" in entries:
+                        _extract(package, archive, entries[f"{top}/{name}"], out / name, limit)
+                except HeadwayError:
+                    if name != CARD:
+                        raise
             if f"{top}/bpe.model" in entries:
                 raise HeadwayError(f"{package}: holds a bpe.model, not a sentencepiece.model")
     except HeadwayError:
@@ -99,7 +105,6 @@ def unpack(package: Path, out: Path, files: Mapping[str, int] = MAX_BYTES) -> Pa
         zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error,
     ) as error:  # fmt: skip
         raise HeadwayError(f"{package}: damaged, or no Argos package: {error}") from None
-    return out
 
 
 def _extract(

@@ -1,19 +1,18 @@
 """Writing an Argos Translate package: a CTranslate2 model, zipped with its sentencepiece model."""
 
 import json
-import tempfile
 from pathlib import Path
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.ext.exchange.argos.package import add_files, pack, unpack
+from headway.ext.exchange.argos.package import pack as write_package
 from headway.ext.exchange.ctranslate2 import writer as ctranslate2
 from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner
 from headway.ext.exchange.ctranslate2.writer import PRECISIONS, find_refusals
 from headway.text import list_pairs, name_of
 from headway.translation import Model
 
-__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "run", "write"]
+__all__ = ["PRECISIONS", "USAGE", "find_refusals", "pack", "run", "write"]
 
 PACKAGE_VERSION = "1.0"  # Argos Translate requires one
 USAGE = """```python
@@ -26,7 +25,7 @@ LibreTranslate serves installed packages: `libretranslate --load-only FROM,TO`."
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
-    """Write a package; see `headway.ext.exchange.formats.ExportWriter`.
+    """Write the directory of a package; see `headway.ext.exchange.formats.ExportWriter`.
 
     Raises:
         HeadwayError: If the model has two vocabularies, or a program is not installed.
@@ -40,15 +39,10 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
             f"a package of argos translates one pair of languages: give --pair, one of"
             f" {list_pairs(model.pairs)}"
         )
-    source, target = model.languages
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "package"
-        folder.mkdir()
-        ctranslate2.write(model, folder / "model", precision)
-        (folder / "model" / "tokenizer.model").rename(folder / "sentencepiece.model")
-        (folder / "metadata.json").write_text(json.dumps(_metadata(model), indent=2) + "\n")
-        version = PACKAGE_VERSION.replace(".", "_")
-        pack(folder, out, f"translate-{source}_{target}-{version}")
+    out.mkdir()
+    ctranslate2.write(model, out / "model", precision)
+    (out / "model" / "tokenizer.model").rename(out / "sentencepiece.model")
+    (out / "metadata.json").write_text(json.dumps(_metadata(model), indent=2) + "\n")
     return [
         "Argos Translate splits text into sentences with a model of MiniSBD, which it downloads once for"
         " each source language",
@@ -60,9 +54,15 @@ def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
 
 
 def run(out: Path) -> CTranslate2Runner:
-    """Run the model of a package by CTranslate2, which loads the files at once."""
-    with tempfile.TemporaryDirectory() as temporary:
-        return CTranslate2Runner(unpack(out, Path(temporary)) / "model")
+    """Run the model of a package's directory by CTranslate2."""
+    return CTranslate2Runner(out / "model")
+
+
+def pack(model: Model, directory: Path, out: Path) -> None:
+    """Write the package, a file, from its directory."""
+    source, target = model.languages
+    version = PACKAGE_VERSION.replace(".", "_")
+    write_package(directory, out, f"translate-{source}_{target}-{version}")
 
 
 def _metadata(model: Model) -> dict[str, object]:

@@ -5,11 +5,11 @@ for each tensor its name, u8 rank, u32 sizes, u8 type, u32 bytes, data; u32 coun
 alias its name and the tensor's. A string is u16 length + 1, its bytes, and a NUL.
 """
 
-import mmap
+import math
 import struct
+from io import BufferedReader
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,19 +32,15 @@ def read_variables(path: Path) -> dict[str, Tensor]:
         HeadwayError: If the file is damaged, of another version, or not a Transformer.
     """
     with path.open("rb") as file:
-        try:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:  # an empty file cannot be mapped
-            raise HeadwayError(f"{path}: is empty") from None
-        with data:
-            return _Cursor(path, data).read_variables()
+        return _Reader(path, file).read_variables()
 
 
-class _Cursor:
-    """A position in the file; every read checks the end of the file first, then moves on."""
+class _Reader:
+    """Reads values one after the other; each is checked against what is left of the file before memory is reserved."""
 
-    def __init__(self, path: Path, data: mmap.mmap) -> None:
-        self.path, self.data, self.position = path, data, 0
+    def __init__(self, path: Path, file: BufferedReader) -> None:
+        self.path, self.file = path, file
+        self.size = self.left = path.stat().st_size
 
     def read_variables(self) -> dict[str, Tensor]:
         version = self.read_numbers("I")[0]
@@ -72,9 +68,9 @@ class _Cursor:
         for alias, name in names.items():  # the scale of a rounded tensor belongs to its aliases
             if f"{name}_scale" in variables:
                 variables.setdefault(f"{alias}_scale", variables[f"{name}_scale"])
-        if self.position != len(self.data):
-            raise self.error(f"{len(self.data) - self.position} bytes too long")
-        if sum(tensor.numel() for tensor in variables.values()) > MAX_ALIASED * len(self.data):
+        if self.left:
+            raise self.error(f"{self.left} bytes too long")
+        if sum(tensor.numel() for tensor in variables.values()) > MAX_ALIASED * self.size:
             raise self.error("its aliases stand for more numbers than a model can share")
         return variables
 
@@ -96,39 +92,28 @@ class _Cursor:
         if type_number >= len(TYPES):
             raise self.error(f"{name[:60]!r} has the unknown type {type_number}")
         dtype = TYPES[type_number]
-        count = 1
-        for length in shape:
-            count *= length
+        count = math.prod(shape)
         if count * dtype.itemsize != size or count == 0:
             raise self.error(f"{name[:60]!r} of shape {shape} cannot have {size} bytes")
-        self.require(size)
-        raw = np.frombuffer(self.data, np.uint8, size, self.position).copy()
-        self.position += size
-        return torch.from_numpy(raw).view(dtype).reshape(shape)
+        return torch.frombuffer(self.read(size), dtype=dtype).reshape(shape)
 
     def read_numbers(self, types: str) -> tuple[int, ...]:
-        layout = struct.Struct(f"<{types}")
-        self.require(layout.size)
-        values: tuple[int, ...] = layout.unpack_from(self.data, self.position)
-        self.position += layout.size
-        return values
+        return struct.unpack(f"<{types}", self.read(struct.calcsize(f"<{types}")))
 
     def read_string(self) -> str:
-        length = self.read_numbers("H")[0]
-        self.require(length)
-        raw = self.data[self.position : self.position + length]
-        self.position += length
-        try:
-            text = raw[:-1].decode()
-        except UnicodeDecodeError:
-            text = ""
-        if not text or raw[-1] != 0:
+        raw = self.read(self.read_numbers("H")[0])
+        text = raw[:-1].decode(errors="ignore")
+        if text.encode() != raw[:-1] or not text or raw[-1] != 0:
             raise self.error("a name is not text")
         return text
 
-    def require(self, size: int) -> None:
-        if size > len(self.data) - self.position:
+    def read(self, size: int) -> bytearray:
+        if size > self.left:
             raise self.error("ends too early")
+        self.left -= size
+        data = bytearray(size)
+        self.file.readinto(data)
+        return data
 
     def error(self, problem: str) -> HeadwayError:
         return HeadwayError(f"{self.path}: {problem}")

@@ -8,18 +8,14 @@ Shapes: V vocabulary, D d_model.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT
 from headway.ext.exchange.json_file import MAX_JSON_BYTES, read_json
-from headway.ext.exchange.order import ADDED, Order
+from headway.ext.exchange.order import ADDED, Order, make_order
 from headway.text import PAD
 
 MAX_ENTRIES = 300_000
@@ -109,63 +105,4 @@ def find_order(entries: list[str], settings: Mapping[str, Any], pad: str, direct
         if not isinstance(name, str) or name not in row_of:
             raise HeadwayError(f"{directory}: the vocabulary has no {name!r:.40}")
     # The source may not have the entry from which the decoder starts.
-    pad_row = row_of.get(pad, ADDED) if pad else ADDED
-    special = [row_of[first[0]], row_of[first[1]], pad_row]
-    others = [row for row in range(len(entries)) if row not in special]
-    rows = [*special[:2], *others, pad_row]
-    names = ["<unk>", "</s>", *(entries[row] for row in others), PAD]
-    taken = {"<unk>", "</s>", PAD}
-    for i in range(2, len(names) - 1):
-        original = names[i]
-        while names[i] in taken:  # an ordinary entry of that name
-            names[i] = f"<{names[i]}>"
-        if names[i] != original:
-            taken.add(names[i])
-    return Order(names, rows)
-
-
-def reorder_weights(
-    config: ModelConfig,
-    weights: Mapping[str, Tensor],
-    orders: tuple[Order, Order],
-    start_row: int,
-) -> tuple[ModelConfig, dict[str, Tensor]]:
-    """Put the rows of embeddings and output matrix in Headway's order.
-
-    Args:
-        config: The settings, with the original sizes of the vocabularies.
-        weights: The weights, with the original rows.
-        orders: Of source and target.
-        start_row: The original row from which the decoder starts; `ADDED` for the zero vector.
-
-    Returns:
-        The settings and weights in Headway's order; an added entry is never generated.
-    """
-    reordered = dict(weights)
-    for name, order in {
-        "source_embedding.weight": orders[0],
-        "target_embedding.weight": orders[1],
-        "output.weight": orders[1],
-    }.items():
-        if name not in weights:
-            continue
-        rows = weights[name][torch.tensor(order.rows)]
-        if order.rows[-1] == ADDED:
-            is_read = name == "target_embedding.weight" or config.tying == "three-way"
-            rows[-1] = weights[name][start_row] if is_read and start_row != ADDED else 0
-        reordered[name] = rows
-    bias = weights.get("output.bias")
-    is_added = orders[1].rows[-1] == ADDED
-    if bias is not None or is_added:
-        bias = torch.zeros(config.target_vocab_size) if bias is None else bias
-        bias = bias[torch.tensor(orders[1].rows)]
-        if is_added:
-            bias[-1] = IMPOSSIBLE_LOGIT
-        reordered["output.bias"] = bias
-    config = replace(
-        config,
-        source_vocab_size=len(orders[0].names),
-        target_vocab_size=len(orders[1].names),
-        output_bias="output.bias" in reordered,
-    )
-    return config, reordered
+    return make_order(entries, row_of[first[0]], row_of[first[1]], row_of.get(pad, ADDED))

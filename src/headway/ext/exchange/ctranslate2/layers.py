@@ -1,13 +1,12 @@
 """The variables of CTranslate2 as the settings and weights of a Headway model.
 
 A variable of a part that Headway does not have is rejected by its name. Ids keep their order here;
-`headway.ext.exchange.ctranslate2.entries` puts them into Headway's.
+`headway.ext.exchange.tables` puts them into Headway's.
 
 Shapes: V vocabulary, D d_model, P positions.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,77 +14,74 @@ from torch import Tensor
 
 from headway.config import MAX_WIDTH, ModelConfig, from_dict
 from headway.errors import HeadwayError
-from headway.ext.exchange.ctranslate2.parts import (
+from headway.ext.exchange.ctranslate2.variables import (
     ACTIVATIONS,
     MIN_POSITIONS,
     TABLES,
-    list_parts,
+    Variables,
 )
-from headway.ext.exchange.ctranslate2.variables import Variables
-from headway.ext.exchange.tables import find_positions, tie_tables
+from headway.ext.exchange.parts import list_parts
+from headway.ext.exchange.tables import Tables, find_positions
+from headway.model import make_model_without_memory
 
 
-def convert_variables(
-    stored: Mapping[str, Tensor],
-    settings: Mapping[str, Any],
-    entries: Mapping[str, int],
-    file: Path,
-) -> tuple[ModelConfig, dict[str, Tensor]]:
-    """Return the settings and the weights of a Headway model.
+def read_tables(variables: Variables, entries: Mapping[str, int]) -> Tables:
+    """Return the embeddings of source and target and the output matrix, [V, D].
 
     Args:
-        stored: The result of `headway.ext.exchange.ctranslate2.binary.read_variables`.
-        settings: The content of ``config.json``.
+        variables: Of the model.
         entries: The number of entries of the vocabulary of ``source`` and of ``target``.
-        file: The file of the variables, for messages.
+
+    Raises:
+        HeadwayError: If a table is missing, or has another shape.
+    """
+    first = variables.find("encoder/embeddings_0/weight")
+    width = 0 if first is None else min(MAX_WIDTH, sum(first.shape[1:]))
+    source, target, output = (
+        variables.get(name, (entries[side], width)) for name, side in TABLES.items()
+    )
+    return source, target, output
+
+
+def read_layers(
+    variables: Variables, settings: Mapping[str, Any], source: Tensor, target: Tensor
+) -> tuple[ModelConfig, dict[str, Tensor]]:
+    """Return the settings and the weights of a Headway model, without its tables.
+
+    Args:
+        variables: Of the model.
+        settings: The content of ``config.json``.
+        source: The embeddings of the source, [V, D].
+        target: Those of the target.
 
     Raises:
         HeadwayError: Naming what a Headway model does not have.
     """
-    variables = Variables(stored, file)
-    # A rounded table takes four times its memory in fp32, so its sizes are checked before it is converted.
-    d_model = _read_width(variables, entries)
+    file, stored, d_model = variables.file, variables.stored, source.size(1)
     side, other = (_read_stack(variables, name, d_model) for name in ("encoder", "decoder"))
     if different := [f"{n} = {side[n]} and {other[n]}" for n in side if side[n] != other[n]]:
         raise HeadwayError(f"{file}: encoder and decoder differ: {', '.join(different)}")
-    output_bias = variables.get_optional("decoder/projection/bias")
-    tying, weights = tie_tables(*(variables.get(name) for name in TABLES))
     tables = _read_positions(variables, d_model)
     positions, learned = find_positions(tables, 2e-6)
     epsilon = settings.get("layer_norm_epsilon")
     shape = side | {
-        "source_vocab_size": entries["source"],
-        "target_vocab_size": entries["target"],
-        "num_encoder_layers": variables.count_layers("encoder"),
-        "num_decoder_layers": variables.count_layers("decoder"),
+        "source_vocab_size": len(source),
+        "target_vocab_size": len(target),
+        "tying": "none",
+        "num_encoder_layers": _count_layers(variables, "encoder"),
+        "num_decoder_layers": _count_layers(variables, "decoder"),
         "d_model": d_model,
-        "d_ff": next(iter(variables.shape("encoder/layer_0/ffn/linear_0/weight")), 0),
+        "d_ff": sum(stored["encoder/layer_0/ffn/linear_0/weight"].shape[:1]),
         "norm_epsilon": 1e-5 if epsilon is None else epsilon,
         "attention_bias": any("attention/linear" in n and n.endswith("/bias") for n in stored),
         "positions": positions,
         "max_positions": len(tables[0]),
-        "tying": tying,
         "scale_logits": _is_scaled(variables, "decoder/scale_outputs", d_model**-0.5),
-        "output_bias": output_bias is not None,
     }
     config = from_dict({"model": shape}, str(file.parent)).model
-    weights |= learned | _read_layers(variables, config)
-    if output_bias is not None:
-        weights["output.bias"] = output_bias
+    weights = learned | _read_parts(variables, config)
     variables.check_all_used()
     return config, weights
-
-
-def _read_width(variables: Variables, entries: Mapping[str, int]) -> int:
-    """Return D, after a check that all tables have that width and a row for each entry."""
-    d_model = sum(variables.shape("encoder/embeddings_0/weight")[1:])
-    for name, side in TABLES.items():
-        if (shape := variables.shape(name)) != (entries[side], d_model) or d_model > MAX_WIDTH:
-            raise HeadwayError(
-                f"{variables.file}: {name} is {shape}: it must have a row for each of"
-                f" {entries[side]} entries, and all such tables one width, at most {MAX_WIDTH:,}"
-            )
-    return d_model
 
 
 def _is_scaled(variables: Variables, name: str, factor: float) -> bool:
@@ -103,7 +99,7 @@ def _is_scaled(variables: Variables, name: str, factor: float) -> bool:
 def _read_stack(variables: Variables, side: str, d_model: int) -> dict[str, Any]:
     """Return the settings that hold for all layers of the encoder or of the decoder."""
     file = variables.file
-    if not variables.count_layers(side):
+    if not _count_layers(variables, side):
         raise HeadwayError(f"{file}: {side} has no layers")
     heads = int(variables.get_number(f"{side}/num_heads"))
     names = {number: name for name, number in ACTIVATIONS.items()}
@@ -112,22 +108,27 @@ def _read_stack(variables: Variables, side: str, d_model: int) -> dict[str, Any]
         raise HeadwayError(f"{file}: {side}/activation = {activation}: unknown to Headway")
     width = int(variables.get_number(f"{side}/layer_0/self_attention/head_dim", 0))
     width = 0 if width * heads == d_model else width  # 0 is d_model / num_heads
+    # The scale of embeddings is a flag (int8) or the factor itself; missing means yes.
+    scale = f"{side}/scale_embeddings"
+    value = variables.find(scale)
+    is_flag = value is None or value.dtype == torch.int8
     return {
         "num_heads": heads,
         "d_k": width,
         "d_v": width,
         "norm": "pre" if variables.get_number(f"{side}/pre_norm", 1) else "post",
         "activation": names[activation],
-        "scale_embeddings": _has_scaled_embeddings(variables, side, d_model),
+        "scale_embeddings": bool(variables.get_number(scale, 1.0))
+        if is_flag
+        else _is_scaled(variables, scale, d_model**0.5),
     }
 
 
-def _has_scaled_embeddings(variables: Variables, side: str, d_model: int) -> bool:
-    """Read ``scale_embeddings``, which is a flag (int8) or the factor itself; missing means yes."""
-    name = f"{side}/scale_embeddings"
-    if name not in variables.stored or variables.stored[name].dtype == torch.int8:
-        return bool(variables.get_number(name, 1.0))
-    return _is_scaled(variables, name, d_model**0.5)
+def _count_layers(variables: Variables, side: str) -> int:
+    count = 0
+    while f"{side}/layer_{count}/ffn/linear_0/weight" in variables.stored:
+        count += 1
+    return count
 
 
 def _read_positions(variables: Variables, d_model: int) -> list[Tensor]:
@@ -137,8 +138,7 @@ def _read_positions(variables: Variables, d_model: int) -> list[Tensor]:
         HeadwayError: If a table has another width than the model.
     """
     stored = [
-        variables.get_as_stored(f"{side}/position_encodings/encodings")
-        for side in ("encoder", "decoder")
+        variables.find(f"{side}/position_encodings/encodings") for side in ("encoder", "decoder")
     ]
     tables = [
         tensor2tensor_sinusoids(MIN_POSITIONS, d_model) if table is None else table
@@ -159,35 +159,32 @@ def tensor2tensor_sinusoids(length: int, d_model: int) -> Tensor:
     return torch.nn.functional.pad(table, (0, d_model - 2 * half))
 
 
-def _read_layers(variables: Variables, config: ModelConfig) -> dict[str, Tensor]:
+def _read_parts(variables: Variables, config: ModelConfig) -> dict[str, Tensor]:
     """Return the weights of both stacks; another scale of compatibilities than 1 / sqrt(d_k) goes into the queries."""
+    state = make_model_without_memory(config).state_dict()
+    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
     weights: dict[str, Tensor] = {}
     for part in list_parts(config):
-        if part.is_norm:
-            weights[f"{part.ours[0]}.weight"] = variables.get(f"{part.theirs}/gamma")
-            weights[f"{part.ours[0]}.bias"] = variables.get(f"{part.theirs}/beta")
-            continue
-        weight = variables.get(f"{part.theirs}/weight")
-        bias = variables.get_optional(f"{part.theirs}/bias")
-        tensors = {"weight": weight}
-        if config.attention_bias or not part.is_attention:
-            tensors["bias"] = torch.zeros(weight.shape[:1]) if bias is None else bias
-        for kind, tensor in tensors.items():
-            if tensor.dim() != 2 - (kind == "bias") or len(tensor) % len(part.ours):
-                raise HeadwayError(
-                    f"{variables.file}: {part.theirs}/{kind} is {tuple(tensor.shape)}, which"
-                    f" {len(part.ours)} projections cannot share"
-                )
-            chunks = [chunk.clone() for chunk in tensor.chunk(len(part.ours))]
-            if part.ours[0].endswith(".query"):
-                chunks[0] *= _query_scale(variables, part.theirs.rpartition("/")[0], config)
-            weights |= {f"{o}.{kind}": chunk for o, chunk in zip(part.ours, chunks, strict=True)}
+        kinds = {"weight": "gamma", "bias": "beta"} if part.is_norm else {"weight": "", "bias": ""}
+        for kind, other in kinds.items():
+            names = [name for ours in part.ours if (name := f"{ours}.{kind}") in shapes]
+            theirs = f"{part.ctranslate2}/{other or kind}"
+            rows = [shapes[name][0] for name in names]
+            if not names or (other == "" and kind == "bias" and variables.find(theirs) is None):
+                weights |= {name: torch.zeros(shapes[name]) for name in names}
+                continue
+            joined = variables.get(theirs, (sum(rows), *shapes[names[0]][1:]))
+            weights |= zip(names, joined.split(rows), strict=True)
+        query = next((name for name in part.ours if name.endswith(".query")), "")
+        scale = _query_scale(variables, part.ctranslate2, config) if query else 1.0
+        if scale != 1.0:
+            weights |= {n: w * scale for n, w in weights.items() if n.startswith(f"{query}.")}
     return weights
 
 
-def _query_scale(variables: Variables, attention: str, config: ModelConfig) -> float:
+def _query_scale(variables: Variables, query: str, config: ModelConfig) -> float:
     """Return the factor that gives an attention's queries the scale that the file has for compatibilities."""
-    width = config.head_widths[0]
+    width, attention = config.head_widths[0], query.rpartition("/")[0]
     if variables.get_number(f"{attention}/head_dim", width) != width:
         raise HeadwayError(f"{variables.file}: {attention}/head_dim must be {width}, as before")
     scale = variables.get_number(f"{attention}/queries_scale", width**-0.5) * width**0.5

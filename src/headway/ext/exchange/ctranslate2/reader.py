@@ -5,37 +5,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from headway.config import Config, ModelConfig, TextConfig
+from headway.config import Config
 from headway.errors import HeadwayError
 from headway.ext.exchange.ctranslate2.binary import read_variables
-from headway.ext.exchange.ctranslate2.entries import (
-    find_order,
-    find_start,
-    read_entries,
-    reorder_weights,
-)
-from headway.ext.exchange.ctranslate2.layers import convert_variables
+from headway.ext.exchange.ctranslate2.entries import find_order, find_start, read_entries
+from headway.ext.exchange.ctranslate2.layers import read_layers, read_tables
+from headway.ext.exchange.ctranslate2.variables import Variables
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object
 from headway.ext.exchange.named_languages import UNKNOWN_LANGUAGE
-from headway.ext.exchange.order import Order, order_pieces
-from headway.text import Languages, SentencePieceFile, Tokenizer, check_symbols, is_language
+from headway.ext.exchange.order import make_tokenizer
+from headway.ext.exchange.tables import store_tables
+from headway.text import Languages, check_symbols, is_language
 from headway.translation import MAX_CONFIG_BYTES, Model, StoredConfig
 
 JOINT = ("tokenizer.model", "sentencepiece.model", "spm.model")
 PAIRS = (("source.spm", "target.spm"), ("source.model", "target.model"))
 
 
-def read(
-    directory: Path, path: Path | None = None, languages: tuple[str, str] | None = None
-) -> Model:
+def read(directory: Path, languages: Languages | None = None) -> Model:
     """Read a directory: ``model.bin``, ``config.json``, vocabularies, and sentencepiece models.
 
     Args:
         directory: The directory; the sentencepiece models may be in its parent.
-        path: The path that the model reports; the directory by default.
         languages: Codes of source and target, if they are known.
 
     Raises:
@@ -46,22 +38,26 @@ def read(
     settings = read_json_object(settings_file, MAX_CONFIG_BYTES)
     symbol = _find_symbol(settings, settings_file)
     source, target = (read_entries(directory, side) for side in ("source", "target"))
-    variables = read_variables(file)
-    entries = {"source": len(source), "target": len(target)}
-    shape, weights = convert_variables(variables, settings, entries, file)
-    if source != target and shape.tying == "three-way":
-        shape = replace(shape, tying="target")
-        weights["target_embedding.weight"] = weights["source_embedding.weight"]
-    is_zero = bool(variables.get("decoder/start_from_zero_embedding", torch.tensor(0)).any())
-    table = weights.get("target_embedding.weight", weights["source_embedding.weight"])
-    pad, start_row = find_start(settings, target, table, is_zero, settings_file)
+    variables = Variables(read_variables(file), file)
+    tables = read_tables(variables, {"source": len(source), "target": len(target)})
+    bias = None
+    if variables.find("decoder/projection/bias") is not None:
+        bias = variables.get("decoder/projection/bias", (len(target),))
+    is_zero = bool(variables.get_number("decoder/start_from_zero_embedding", 0))
+    pad, start_row = find_start(settings, target, tables[1], is_zero, settings_file)
     orders = (
         find_order(source, settings, pad, directory),
         find_order(target, settings, pad, directory),
     )
-    shape, weights = reorder_weights(shape, weights, orders, start_row)
-    ends_sources = bool(settings.get("add_source_eos"))
-    tokenizer, text = _make_tokenizer(directory, orders, shape, ends_sources)
+    shape, weights = read_layers(variables, settings, *tables[:2])
+    shape, stored = store_tables(shape, tables, bias, orders, start_row)
+    weights |= stored
+    tokenizer, text = make_tokenizer(
+        _find_sentencepiece(directory),
+        orders,
+        shape.max_positions,
+        ends_texts=bool(settings.get("add_source_eos")),
+    )
     found = languages or (UNKNOWN_LANGUAGE, UNKNOWN_LANGUAGE)
     pairs: tuple[Languages, ...] = ()
     if symbol:
@@ -69,7 +65,7 @@ def read(
         pairs = ((found[0], code),)
     facts = StoredConfig(Config(text=text, model=shape), found, pairs, "another program")
     model = build_model(directory, tokenizer, facts, weights, file)
-    return replace(model, path=path or directory, languages=languages or model.languages)
+    return replace(model, languages=languages or model.languages)
 
 
 def _find_symbol(settings: Mapping[str, Any], file: Path) -> str:
@@ -86,25 +82,6 @@ def _find_symbol(settings: Mapping[str, Any], file: Path) -> str:
     raise HeadwayError(
         f"{file}: Headway's sources start with nothing but a language; here add_source_bos = True"
     )
-
-
-def _make_tokenizer(
-    directory: Path, orders: tuple[Order, Order], shape: ModelConfig, ends_sources: bool
-) -> tuple[Tokenizer, TextConfig]:
-    files = [SentencePieceFile(path) for path in _find_sentencepiece(directory)]
-    source, target = (
-        order_pieces(file, order, keeps_own=True, ends_texts=ends_sources)
-        for file, order in zip((files[0], files[-1]), orders, strict=True)
-    )
-    is_joint = len(files) == 1 and orders[0].names == orders[1].names
-    tokenizer = Tokenizer(source, None if is_joint else target)
-    text = TextConfig(
-        vocab_size=tokenizer.target_vocab_size,
-        joint_vocab=tokenizer.joint,
-        subwords=files[-1].algorithm,
-        max_tokens=min(256, shape.max_positions),
-    )
-    return tokenizer, text
 
 
 def _find_sentencepiece(directory: Path) -> list[Path]:

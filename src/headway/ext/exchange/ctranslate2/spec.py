@@ -15,15 +15,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
-from headway.ext.exchange.ctranslate2.parts import (
-    ACTIVATIONS,
-    MIN_POSITIONS,
-    TABLES,
-    Part,
-    list_parts,
-)
+from headway.ext.exchange.ctranslate2.variables import ACTIVATIONS, MIN_POSITIONS, TABLES
 from headway.ext.exchange.formats import import_package
-from headway.ext.exchange.tables import embedding_table, output_table
+from headway.ext.exchange.parts import Part, list_parts
+from headway.ext.exchange.tables import copy_tables
 from headway.model import Transformer, sinusoids
 
 if TYPE_CHECKING:
@@ -62,11 +57,7 @@ def build_spec(model: Transformer) -> "TransformerSpec":
 def to_variables(model: Transformer) -> dict[str, Tensor | float]:
     """Return the variables of a model by CTranslate2's names, except those of its shape."""
     config, own = model.config, model.state_dict()
-    tables = (
-        embedding_table(model.source_embedding),
-        embedding_table(model.target_table),
-        output_table(model),
-    )
+    tables = copy_tables(model)
     variables: dict[str, Tensor | float] = dict(zip(TABLES, tables, strict=True))
     # The decoder starts from the row of <pad>. Headway's own models have zeros there; an imported one may have other numbers.
     variables["decoder/start_from_zero_embedding"] = not tables[1][-1].any()
@@ -84,13 +75,13 @@ def to_variables(model: Transformer) -> dict[str, Tensor | float]:
         for theirs, kind in zip(kinds, ("weight", "bias"), strict=True):
             tensors = [own[f"{name}.{kind}"] for name in part.ours if f"{name}.{kind}" in own]
             if tensors:
-                variables[f"{part.theirs}/{theirs}"] = _join(part, tensors, config)
+                variables[f"{part.ctranslate2}/{theirs}"] = _join(part, tensors, config)
     width = max(config.head_widths)
     scale = config.head_widths[0] ** -0.5 if config.scale_attention else 1.0
     if scale != width**-0.5 or width * config.num_heads != config.d_model:
         for part in list_parts(config):
             if part.ours[0].endswith(".query"):
-                variables[f"{part.theirs.rpartition('/')[0]}/queries_scale"] = scale
+                variables[f"{part.ctranslate2.rpartition('/')[0]}/queries_scale"] = scale
     return variables
 
 

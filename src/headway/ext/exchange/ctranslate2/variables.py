@@ -6,8 +6,21 @@ from weakref import WeakValueDictionary
 
 from torch import Tensor
 
+from headway.config import Activation
 from headway.errors import HeadwayError
 
+# The three tables [V, D], and whether V counts the source's or the target's vocabulary.
+TABLES = {
+    "encoder/embeddings_0/weight": "source",
+    "decoder/embeddings/weight": "target",
+    "decoder/projection/weight": "target",
+}
+MIN_POSITIONS = 1026  # CTranslate2 limits a text to 1,024 tokens by default
+ACTIVATIONS: dict[Activation, int] = {
+    "relu": 0,
+    "swish": 2,
+    "gelu": 3,
+}  # 1 is an approximation of gelu
 # These do not change a translation, or the reader has them from elsewhere.
 IGNORED = {"alignment_layer", "alignment_heads", "embeddings_merge", "start_from_zero_embedding"}
 # These switch a part on that Headway does not have; zero means off.
@@ -34,48 +47,37 @@ class Variables:
         self.stored, self.file = dict(stored), file
         self._used: set[str] = set()
         # A tensor with several names is converted once, as long as its result is in use.
-        self._converted: WeakValueDictionary[tuple[int, int], Tensor] = WeakValueDictionary()
+        self._converted: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of a tensor, which is not converted for it.
-
-        Raises:
-            HeadwayError: If the tensor is missing.
-        """
-        if name not in self.stored:
-            raise HeadwayError(f"{self.file}: {name} is missing")
-        return tuple(self.stored[name].shape)
-
-    def get(self, name: str) -> Tensor:
+    def get(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """Return a tensor in fp32; a rounded one is multiplied by its scale.
 
         Raises:
-            HeadwayError: If the tensor is missing.
+            HeadwayError: If the tensor is missing, or of another shape than this.
         """
-        self.shape(name)
-        self._used |= {name, f"{name}_scale"}
-        stored, scale = self.stored[name], self.stored.get(f"{name}_scale")
-        value = self._converted.get((id(stored), id(scale)))
+        stored, scale = self.find(name), self.stored.get(f"{name}_scale")
+        if stored is None:
+            raise HeadwayError(f"{self.file}: {name} is missing")
+        # A rounded tensor takes four times its memory in fp32, so its shape is checked before it is converted.
+        if tuple(stored.shape) != shape:
+            raise HeadwayError(
+                f"{self.file}: {name} is {tuple(stored.shape)}, and {shape} was expected"
+            )
+        self._used.add(f"{name}_scale")
+        value = self._converted.get(id(stored))
         if value is None:
-            value = self._converted[id(stored), id(scale)] = self._convert(name, stored, scale)
+            value = stored.float()
+            if scale is not None:
+                if scale.shape not in ((), shape[:1]):
+                    raise HeadwayError(f"{self.file}: {name}_scale has shape {tuple(scale.shape)}")
+                value = value / scale.float().reshape(-1, *[1] * (value.dim() - 1))
+            self._converted[id(stored)] = value
         return value
 
-    def get_optional(self, name: str) -> Tensor | None:
-        """Do what `get` does, but return None if the tensor is missing."""
-        return self.get(name) if name in self.stored else None
-
-    def get_as_stored(self, name: str) -> Tensor | None:
+    def find(self, name: str) -> Tensor | None:
         """Return a tensor as it is in the file; None if it is missing."""
         self._used.add(name)
         return self.stored.get(name)
-
-    def _convert(self, name: str, stored: Tensor, scale: Tensor | None) -> Tensor:
-        value = stored.float()
-        if scale is None:
-            return value
-        if scale.dim() > 1 or (scale.dim() == 1 and scale.size(0) != value.size(0)):
-            raise HeadwayError(f"{self.file}: {name}_scale has shape {tuple(scale.shape)}")
-        return value / scale.float().reshape(-1, *[1] * (value.dim() - 1))
 
     def get_number(self, name: str, default: float | None = None) -> float:
         """Return a single number.
@@ -83,8 +85,7 @@ class Variables:
         Raises:
             HeadwayError: If the variable is not a single number, or missing without a default.
         """
-        value = self.stored.get(name)
-        self._used.add(name)
+        value = self.find(name)
         if value is None and default is not None:
             return default
         if value is None or value.numel() != 1 or value.dim() > 1:
@@ -92,13 +93,6 @@ class Variables:
         if not value.isfinite():
             raise HeadwayError(f"{self.file}: {name} is not a finite number")
         return float(value)
-
-    def count_layers(self, side: str) -> int:
-        """Count the layers of the encoder or the decoder."""
-        count = 0
-        while f"{side}/layer_{count}/ffn/linear_0/weight" in self.stored:
-            count += 1
-        return count
 
     def check_all_used(self) -> None:
         """Check that no variable is left over.

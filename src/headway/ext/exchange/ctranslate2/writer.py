@@ -8,17 +8,17 @@ which is zero in the paper's model.
 from pathlib import Path
 
 from headway.config import ModelConfig
-from headway.ext.exchange.ctranslate2.parts import MIN_POSITIONS
 from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner as run
 from headway.ext.exchange.ctranslate2.spec import write_weights
+from headway.ext.exchange.ctranslate2.variables import MIN_POSITIONS
 from headway.ext.exchange.expressing import find_other_attention, list_sentence_note
 from headway.ext.exchange.imported_model import write_own_settings
-from headway.ext.exchange.output import add_files
 from headway.text import Tokenizer, language_symbol
 from headway.translation import Model
 
-__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "note_model", "run", "write"]
+__all__ = ["PRECISIONS", "USAGE", "find_refusals", "note_model", "pack", "run", "write"]
 
+pack = None
 PRECISIONS = ("float32", "int8", "float16", "bfloat16")
 USAGE = """```python
 import ctranslate2, sentencepiece

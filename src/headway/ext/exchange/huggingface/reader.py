@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.config import Config, Subwords, TextConfig
+from headway.config import Config
 from headway.errors import HeadwayError
 from headway.ext.exchange.huggingface.settings import (
     find_languages,
@@ -15,9 +15,9 @@ from headway.ext.exchange.huggingface.settings import (
 from headway.ext.exchange.huggingface.weights import expected_shapes, find_tables, from_marian
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object, read_optional_json_object
-from headway.ext.exchange.order import Order, order_pieces
+from headway.ext.exchange.order import Order, make_order, make_tokenizer
 from headway.ext.exchange.weights_file import read_weights
-from headway.text import PAD, SentencePieceFile, Tokenizer
+from headway.text import PAD
 from headway.translation import Model, StoredConfig
 
 EOS, UNK = "</s>", "<unk>"
@@ -32,8 +32,6 @@ def read(path: Path) -> Model:
         HeadwayError: Naming the file that is missing or damaged, or the setting that Headway does
             not support.
     """
-    if not path.is_dir():
-        raise HeadwayError(f"{path}: not a directory of Hugging Face transformers")
     file = path / "config.json"
     values = read_json_object(file)
     if values.get("model_type") != "marian":
@@ -47,19 +45,14 @@ def read(path: Path) -> Model:
     sizes = shape.source_vocab_size, shape.target_vocab_size
     is_separate = about.get("separate_vocabs") is True
     orders = read_orders(path, values, sizes, is_separate=is_separate)
-    tokenizer, subwords = make_tokenizer(path, orders)
+    pieces = path / "source.spm", path / "target.spm"
+    tokenizer, text = make_tokenizer(pieces, orders, shape.max_positions)
     weights_file = next((path / name for name in WEIGHTS if (path / name).is_file()), None)
     if weights_file is None:
         raise HeadwayError(f"{path}: no {' and no '.join(WEIGHTS)}")
     weights = read_weights(weights_file, *expected_shapes(shape))
     tables = find_tables(weights, is_shared=is_shared, is_tied=is_tied, file=weights_file)
     shape, own = from_marian(shape, weights, tables, orders)
-    text = TextConfig(
-        vocab_size=shape.target_vocab_size,
-        joint_vocab=tokenizer.joint,
-        subwords=subwords,
-        max_tokens=min(TextConfig().max_tokens, shape.max_positions),
-    )
     config = Config(text=text, model=shape, search=read_search(path, values))
     facts = StoredConfig(config, find_languages(values, about), (), "Marian")
     return build_model(path, tokenizer, facts, own, weights_file)
@@ -118,26 +111,5 @@ def _read_side(file: Path, settings: Mapping[str, Any], size: int) -> Order:
         raise HeadwayError(
             f"{file}: must have {UNK} and, as entry {settings.get('eos_token_id')}, {EOS}"
         )
-    ids = [unk, eos, *sorted(set(range(size)) - {unk, eos, pad}), pad]
-    spelled = [names.get(number, f"<unnamed{number}>") for number in ids[:-1]]
-    if len(set(spelled)) < len(spelled):
-        raise HeadwayError(f"{file}: has entries called <unnamed...>")
-    return Order([*spelled, PAD], ids)
-
-
-def make_tokenizer(path: Path, orders: tuple[Order, Order]) -> tuple[Tokenizer, Subwords]:
-    """Make a tokenizer of ``source.spm`` and ``target.spm``.
-
-    Args:
-        path: The directory.
-        orders: The result of `read_orders`.
-
-    Returns:
-        The tokenizer, and how it splits text.
-
-    Raises:
-        HeadwayError: Naming the file that is no sentencepiece model of these entries.
-    """
-    files = [SentencePieceFile(path / f"{side}.spm") for side in ("source", "target")]
-    source, target = (order_pieces(file, side) for file, side in zip(files, orders, strict=True))
-    return Tokenizer(source, None if source == target else target), files[1].algorithm
+    entries = [names.get(number, f"<unnamed{number}>") for number in range(size)]
+    return make_order(entries, unk, eos, pad)

@@ -1,10 +1,9 @@
 """An exported Marian directory, run by transformers in float32."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import redirect_stderr
+from io import StringIO
 from itertools import takewhile
 from pathlib import Path
-from types import ModuleType
 
 import torch
 
@@ -25,7 +24,7 @@ class TransformersRunner:
 
     def __init__(self, path: Path) -> None:
         program = import_package("transformers")
-        with _without_progress_bar(program):
+        with redirect_stderr(StringIO()):  # a progress bar
             self.model = program.AutoModelForSeq2SeqLM.from_pretrained(
                 path, dtype=torch.float32, local_files_only=True
             ).eval()
@@ -69,15 +68,3 @@ class TransformersRunner:
             log_p = answer.logits.log_softmax(-1).gather(2, labels[..., None]).squeeze(2)
             log_probs += [log_p[row, : len(targets[i])].tolist() for row, i in enumerate(rows)]
         return log_probs
-
-
-@contextmanager
-def _without_progress_bar(program: ModuleType) -> Iterator[None]:
-    logging = program.utils.logging
-    is_enabled = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if is_enabled:
-            logging.enable_progress_bar()

@@ -19,8 +19,14 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT, find_other_attention
 from headway.ext.exchange.order import Order
-from headway.ext.exchange.tables import embedding_table, find_positions, output_table, tie_tables
-from headway.model import Transformer, sinusoids
+from headway.ext.exchange.parts import list_parts
+from headway.ext.exchange.tables import (
+    Tables,
+    copy_tables,
+    find_positions,
+    store_tables,
+)
+from headway.model import Transformer, make_model_without_memory, sinusoids
 
 SIDES = ("encoder", "decoder")
 SHARED = "model.shared.weight"
@@ -32,7 +38,6 @@ NORM_EPSILON = 1e-5  # of every layer norm of a Marian model
 
 
 Shapes = dict[str, tuple[int, ...]]
-Tables = tuple[Tensor, Tensor, Tensor]
 PROJECTIONS = ("query", "key", "value", "output")
 
 
@@ -63,35 +68,11 @@ def headway_order(d_model: int) -> Tensor:
 
 def layer_weights(config: ModelConfig) -> Iterator[WeightNames]:
     """Yield the names of the weights of all layers, encoder first."""
-    for side, count in zip(
-        SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True
-    ):
-        for number in range(count):
-            yield from _layer(side, number)
-
-
-def _layer(side: str, number: int) -> Iterator[WeightNames]:
-    ours, theirs = f"{side}.layers.{number}.", f"model.{side}.layers.{number}."
-    blocks = {"mixer.attention": "self_attn"}
-    if side == "decoder":
-        blocks["cross"] = "encoder_attn"
-    for place, (block, other) in enumerate(blocks.items()):
-        for name in ("query", "key", "value"):
-            yield from _weight_and_bias(
-                f"{ours}{block}.{name}", f"{theirs}{other}.{name[0]}_proj", (1, None)
-            )
-        yield from _weight_and_bias(f"{ours}{block}.output", f"{theirs}{other}.out_proj", (0, 0))
-        norm = f"{ours}residuals.{place}.norm"
-        yield from _weight_and_bias(norm, f"{theirs}{other}_layer_norm", (0, 0))
-    yield from _weight_and_bias(f"{ours}feed_forward.inner", f"{theirs}fc1", (1, None))
-    yield from _weight_and_bias(f"{ours}feed_forward.outer", f"{theirs}fc2", (0, 0))
-    norm = f"{ours}residuals.{len(blocks)}.norm"
-    yield from _weight_and_bias(norm, f"{theirs}final_layer_norm", (0, 0))
-
-
-def _weight_and_bias(ours: str, theirs: str, axes: tuple[int, int | None]) -> Iterator[WeightNames]:
-    for name, axis in zip(("weight", "bias"), axes, strict=True):
-        yield WeightNames(f"{ours}.{name}", f"{theirs}.{name}", axis)
+    for part in list_parts(config):
+        for ours, theirs in zip(part.ours, part.marian, strict=True):
+            is_output = not ours.endswith((".query", ".key", ".value", ".inner"))
+            yield WeightNames(f"{ours}.weight", f"{theirs}.weight", 0 if is_output else 1)
+            yield WeightNames(f"{ours}.bias", f"{theirs}.bias", 0 if is_output else None)
 
 
 def find_refusals(config: ModelConfig) -> list[str]:
@@ -135,14 +116,7 @@ def to_marian(model: Transformer, size: int) -> dict[str, Tensor]:
         for name in ("weight", "bias"):
             last = f"model.decoder.layers.{config.num_decoder_layers - 1}.final_layer_norm.{name}"
             weights[last] = weights[last] * config.d_model**-0.5
-    source, target, output = (
-        add_rows(table[:, order], size)
-        for table in (
-            embedding_table(model.source_embedding),
-            embedding_table(model.target_table),
-            output_table(model),
-        )
-    )
+    source, target, output = (add_rows(table[:, order], size) for table in copy_tables(model))
     if is_shared(config):
         weights[SHARED] = source
     else:
@@ -182,15 +156,9 @@ def add_rows(table: Tensor, size: int, fill: float = 0.0) -> Tensor:
 
 def expected_shapes(config: ModelConfig) -> tuple[Shapes, Shapes]:
     """Return names and shapes of the weights that a Marian model must have, and may have."""
-    width, inner = config.d_model, config.d_ff
-    required: Shapes = {}
-    for names in layer_weights(config):
-        module, kind = names.theirs.split(".")[-2:]
-        rows = inner if module == "fc1" else width
-        columns = inner if module == "fc2" else width
-        is_matrix = kind == "weight" and not module.endswith("norm")
-        required[names.theirs] = (rows, columns) if is_matrix else (rows,)
-    sizes = config.source_vocab_size, config.target_vocab_size
+    width, sizes = config.d_model, (config.source_vocab_size, config.target_vocab_size)
+    state = make_model_without_memory(replace(config, attention_bias=True)).state_dict()
+    required = {names.theirs: tuple(state[names.ours].shape) for names in layer_weights(config)}
     optional: Shapes = {
         SHARED: (sizes[0], width),
         OUTPUT: (sizes[1], width),
@@ -224,20 +192,18 @@ def find_tables(
     if is_tied:
         target = output = target + output
         source = target if is_shared else source
-    tables = [_find_table(weights, names, file) for names in (source, target, output)]
+    tables = []
+    for names in (source, target, output):
+        stored = [name for name in names if name in weights]
+        if not stored:
+            raise HeadwayError(f"{file}: {names[0]} is missing")
+        for name in stored[1:]:
+            if not torch.equal(weights[name], weights[stored[0]]):
+                raise HeadwayError(
+                    f"{file}: {name} and {stored[0]} differ, config.json says they are one"
+                )
+        tables.append(weights[stored[0]])
     return tables[0], tables[1], tables[2]
-
-
-def _find_table(weights: Mapping[str, Tensor], names: list[str], file: Path) -> Tensor:
-    stored = [name for name in names if name in weights]
-    if not stored:
-        raise HeadwayError(f"{file}: {names[0]} is missing")
-    for name in stored[1:]:
-        if not torch.equal(weights[name], weights[stored[0]]):
-            raise HeadwayError(
-                f"{file}: {name} and {stored[0]} differ, config.json says they are one"
-            )
-    return weights[stored[0]]
 
 
 def from_marian(
@@ -266,18 +232,10 @@ def from_marian(
     has_attention_bias = any(bool(own[name].any()) for name in biases)
     if not has_attention_bias:
         own = {name: value for name, value in own.items() if name not in biases}
-    source, target, output = (
-        table[torch.tensor(order.rows)][:, columns]
-        for table, order in zip(tables, (*orders, orders[1]), strict=True)
-    )
-    source[-1] = target[-1]  # no source has <pad>, so one table may serve both sides
-    tying, stored = tie_tables(source, target, output)
-    own |= stored
-    bias = (
-        weights[BIAS].flatten()[torch.tensor(orders[1].rows)] if BIAS in weights else torch.zeros(1)
-    )
-    if bias.any():
-        own["output.bias"] = bias
+    bias = weights[BIAS].flatten() if BIAS in weights else torch.zeros(1)
+    config, stored = store_tables(config, tables, bias if bias.any() else None, orders)
+    for name, value in stored.items():
+        own[name] = value if value.dim() == 1 else value[:, columns]
     is_stored = not weights.keys().isdisjoint(POSITIONS.values())
     position_tables = [
         weights[place][:, columns]
@@ -287,13 +245,5 @@ def from_marian(
         if is_stored
     ]
     positions, learned = find_positions(position_tables, 1e-5)
-    config = replace(
-        config,
-        attention_bias=has_attention_bias,
-        output_bias=bool(bias.any()),
-        tying=tying,
-        positions=positions,
-        source_vocab_size=len(source),
-        target_vocab_size=len(target),
-    )
+    config = replace(config, attention_bias=has_attention_bias, positions=positions)
     return config, own | learned

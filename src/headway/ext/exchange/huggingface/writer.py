@@ -15,13 +15,13 @@ from headway.ext.exchange.huggingface.runner import TransformersRunner as run
 from headway.ext.exchange.huggingface.settings import position_rows, special_ids, write_shape
 from headway.ext.exchange.huggingface.weights import find_refusals, to_marian
 from headway.ext.exchange.imported_model import write_own_settings
-from headway.ext.exchange.output import add_files
 from headway.text import Tokenizer, language_symbol
 from headway.translation import Model, save_tensors
 
-__all__ = ["PRECISIONS", "USAGE", "add_files", "find_refusals", "run", "write"]
+__all__ = ["PRECISIONS", "USAGE", "find_refusals", "pack", "run", "write"]
 
 TYPICAL_LENGTH = 20  # tokens, at which the length penalties are matched
+pack = None
 PRECISIONS = ("float32", "float16", "bfloat16")
 USAGE = """```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer

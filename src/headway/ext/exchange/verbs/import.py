@@ -28,8 +28,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from headway.cli import print_notice
-    from headway.ext.exchange.downloading import download
-    from headway.ext.exchange.hub import NAME
+    from headway.ext.exchange.hub import NAME, download_settings, download_weights
     from headway.ext.exchange.importing import import_model
     from headway.ext.exchange.output import check_absent
     from headway.model import parameter_count
@@ -37,7 +36,9 @@ def run(args: argparse.Namespace) -> None:
     check_absent(Path(args.out))  # before a download
     languages = tuple(args.languages) if args.languages else None
     by_name = None if Path(args.path).exists() else NAME.fullmatch(args.path)
-    path = download(args.path, print_notice) if by_name else args.path
+    path = args.path
+    if by_name:
+        path = download_weights(path, download_settings(path, print_notice))
     name = by_name[2] if by_name else ""
     format_name, model = import_model(path, args.out, languages, name)
     targets = model.tokenizer.target_languages
