@@ -11,8 +11,8 @@ from headway.text.cleaning import Report, Rule
 from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
-from support.damage import units, write_tmx
 from support.extensions import needs
+from support.numbered_text import units, write_tmx
 from support.range_cleaning import clean
 from support.toy_models import sentences, translate_words
 

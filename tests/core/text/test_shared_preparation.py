@@ -13,6 +13,7 @@ from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from headway.config import TextConfig
@@ -21,11 +22,12 @@ from headway.text import preparation
 from headway.text.groups import make_groups
 from headway.text.preparation import Preparation, plan, prepare, selection
 from headway.text.preparation.plan import Plan
-from support.prepare_in_order import LANGUAGES, prepare_in_order
+from headway.text.prepared import PreparedData
 from support.processes import children, fork
 from support.toy_models import sentences, translate_words, write_pairs
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23)
+LANGUAGES = ("en", "de")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -82,16 +84,21 @@ def test_ranges_give_what_one_pass_in_order_gives(
     test = write_pairs(tmp_path, "test", sentences(29, seed=1)[7:])
     valid = 31 if held_out else write_pairs(tmp_path, "valid", sentences(13, seed=1))
     config = CONFIG if held_out else replace(CONFIG, copies=3, drop_leaks=False, joint_vocab=False)
-    expected = tmp_path / "in-order"
-    prepare_in_order(table, valid, expected, config, [test])
-    report = (expected / "report.txt").read_text()
+
+    def made(name: str, workers: int) -> dict[str, bytes]:
+        prepare(table, valid, tmp_path / name, config, LANGUAGES, [test], workers=workers)
+        return read_bytes(tmp_path / name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "RANGE", 10**6)
+        expected = made("in-order", 1)
+    report = expected["report.txt"].decode()
     assert len(report.splitlines()) > 9
     assert "more than max_tokens" in report
-
-    for workers in (1, 3):
-        out = tmp_path / f"by-{workers}"
-        prepare(table, valid, out, config, LANGUAGES, [test], workers=workers)
-        assert read_bytes(out) == read_bytes(expected)
+    train = PreparedData.open(tmp_path / "in-order").train
+    longest = np.maximum(train.source_lengths, train.target_lengths).max()
+    assert longest == config.max_tokens  # and not one token less
+    assert made("ranges", 1) == made("workers", 3) == expected
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 

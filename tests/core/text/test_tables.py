@@ -2,7 +2,6 @@
 
 import csv
 import io
-import random
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from headway.errors import HeadwayError
 from headway.text.lines import Damaged
 from headway.text.readers import FileForm, Pair, describe_layout, read_pairs
 from headway.text.tables import MOST_LINES, SAMPLE
-from support.damage import sentences
+from support.numbered_text import number_pairs
 
 LANGUAGES = ("en", "de")
 TYPED = [
@@ -21,7 +20,7 @@ TYPED = [
     ("a\nb", "c"),
     ("tab\there", "Tab\thier"),
     ("plain", "schlicht"),
-    *sentences(random.Random(7), smallest=11),
+    *number_pairs(11),
 ]
 READ = [(" ".join(a.split("\n")), " ".join(b.split("\n"))) for a, b in TYPED]
 

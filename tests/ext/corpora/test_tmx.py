@@ -1,7 +1,6 @@
 """Translation memories: the pairs of their units, in constant memory, whatever their encoding, and no hostile file."""
 
 import gzip
-import random
 from pathlib import Path
 
 import pytest
@@ -9,11 +8,11 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.corpora.tmx import read_units
 from headway.text import Damaged, Pair, read_pairs
-from support.damage import DOCTYPE, HEAD, sentences, units, write_tmx
+from support.numbered_text import DOCTYPE, HEAD, number_pairs, units, write_tmx
 from support.reading import peak
 
 LANGUAGES = ("en", "de")
-PAIRS = sentences(random.Random(11), smallest=17)
+PAIRS = number_pairs(17)
 ENGLISH = '<tuv xml:lang="en"><seg>a</seg></tuv>'
 GERMAN = '<tuv xml:lang="de"><seg>A</seg></tuv>'
 
