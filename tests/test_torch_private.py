@@ -27,17 +27,14 @@ PRIVATE = re.compile(
 )
 
 
+CACHED = (torch_private.has_onednn_linear, torch_private._has_int8_product)
+
+
 @pytest.fixture(autouse=True)
 def fresh_tests() -> Iterator[None]:
-    """Forget which interfaces exist, before and after."""
-    cached = (
-        torch_private.has_onednn_linear,
-        torch_private._has_int8_product,
-    )
-    for function in cached:
-        function.cache_clear()
+    """Forget afterwards which interfaces exist."""
     yield
-    for function in cached:
+    for function in CACHED:
         function.cache_clear()
 
 
@@ -51,108 +48,69 @@ def test_only_one_file_names_private_interfaces() -> None:
     assert naming == ["torch_private.py"]
 
 
-def test_products_without_onednn_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
+def compute() -> list[torch.Tensor]:
+    """Return results of all functions that may use private interfaces."""
     torch.manual_seed(1)
-    x, weight, bias = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13), torch.randn(7)
-
-    def product_and_gradient() -> list[torch.Tensor]:
-        y = NATIVE.linear(x, weight, bias)
-        return [y, torch.autograd.grad(y.sin().sum(), x)[0]]
-
-    assert torch_private.has_onednn_linear()
-    by_onednn = product_and_gradient()
-    torch_private.has_onednn_linear.cache_clear()
-
-    def missing(*_: object) -> None:
-        raise AttributeError("_linear_pointwise")
-
-    monkeypatch.setattr(torch_private, "onednn_linear", missing)
-    assert not torch_private.has_onednn_linear()
-    for plain, private in zip(product_and_gradient(), by_onednn, strict=True):
-        torch.testing.assert_close(plain, private, rtol=1e-5, atol=1e-5)
-    maps = [Linear(13, 5), Linear(13, 3)]
-    for y, each in zip(NATIVE.joined_linear(x, maps), maps, strict=True):
-        assert torch.equal(y, F.linear(x, each.weight, each.bias))
+    x, weight = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13)
+    bias = torch.randn(7, 3)[:, 1]  # oneDNN reads the numbers of a bias one after the other
+    y = NATIVE.linear(x, weight, bias)
+    found = [y, torch.autograd.grad(y.sin().sum(), x)[0]]
+    found += NATIVE.joined_linear(x, [Linear(13, 5), Linear(13, 3)])
+    found.append(int8_linear(torch.randn(33, 129) * 9, quantize(torch.randn(17, 129)), None))
+    row, other = torch.randn(2, 5, 24)
+    found.append(NATIVE.add_norm(row, other, torch.rand(24), torch.randn(24), 1e-5, 0.0))
+    found.append(NATIVE.apply_mask(row, Mask(1, 2, 20000)))
+    for name, options in EACH.items():
+        tensors, others = (
+            [torch.randn(size) for size in ((), (3,), (5, 7), (0, 4))] for _ in range(2)
+        )
+        found += torch_private.for_each(name, tensors, others, **options) or tensors
+    return found
 
 
-def test_onednn_that_computes_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch_private, "onednn_linear", lambda x, weight, bias: x @ weight.t())
-    assert not torch_private.has_onednn_linear()
-
-
-def test_onednn_reads_a_bias_of_any_stride() -> None:
-    x, weight = torch.randn(300, 5), torch.randn(4, 5)
-    bias = torch.randn(4, 3)[:, 1]
-    expected = F.linear(x, weight, bias)
-    torch.testing.assert_close(NATIVE.linear(x, weight, bias), expected, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_int8_products_without_torchs_private_one_are_equal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def compute_plainly() -> list[torch.Tensor]:
+    """Return the results that torch's public functions have."""
     torch.manual_seed(1)
-    x, weight = torch.randn(33, 129) * 9, torch.randn(17, 129)
-    assert torch_private._has_int8_product()
-    found = int8_linear(x, quantize(weight), None)
-    monkeypatch.delattr(torch, "_int_mm")
-    torch_private._has_int8_product.cache_clear()
-    assert not torch_private._has_int8_product()
-    assert torch.equal(int8_linear(x, quantize(weight), None), found)
+    x, weight = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13)
+    y = F.linear(x, weight, torch.randn(7, 3)[:, 1])
+    found = [y, torch.autograd.grad(y.sin().sum(), x)[0]]
+    return [*found, *(each(x) for each in [Linear(13, 5), Linear(13, 3)])]
 
 
 EACH: dict[str, dict[str, float]] = {
-    "add_": {"alpha": -0.3},
-    "copy_": {},
-    "lerp_": {"weight": 0.3},
-    "lerp": {"weight": 0.3},
-}
+    "add_": {"alpha": -0.3}, "copy_": {}, "lerp_": {"weight": 0.3}, "lerp": {"weight": 0.3},
+}  # fmt: skip
+# torch itself needs `torch._C._get_tracing_state`.
+MISSING = [
+    (torch, "_int_mm"), *((torch, f"_foreach_{name}") for name in EACH), (torch._C, "_len_torch_dispatch_stack"), (torch._C, "_functorch"), (torch._C._functorch, "peek_interpreter_stack"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", EACH)
-def test_many_tensors_are_changed_alike_without_torchs_private_operation(
-    name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("owner", "name"), MISSING, ids=[name for _, name in MISSING])
+def test_results_are_the_same_without_a_private_interface(
+    owner: object, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch.manual_seed(1)
-    sizes = [(), (3,), (5, 7), (0, 4), (2,)]
-    before, others = ([torch.randn(size) for size in sizes] for _ in range(2))
-    found, plain = ([tensor.clone() for tensor in before] for _ in range(2))
-    found = torch_private.for_each(name, found, others, **EACH[name]) or found
-    monkeypatch.delattr(torch, f"_foreach_{name}")
-    plain = torch_private.for_each(name, plain, others, **EACH[name])
-    expected = {
-        "add_": [b - 0.3 * o for b, o in zip(before, others, strict=True)],
-        "copy_": others,
-    }.get(name, [b + 0.3 * (o - b) for b, o in zip(before, others, strict=True)])
-    for each, one, right in zip(found, plain, expected, strict=True):
-        assert torch.equal(each, one)
-        torch.testing.assert_close(each, right)
+    expected = compute()
+    for each, plain in zip(expected, compute_plainly(), strict=False):
+        torch.testing.assert_close(each, plain, rtol=1e-5, atol=1e-5)
+    for function in CACHED:
+        function.cache_clear()
+    monkeypatch.delattr(owner, name)
+    for each, right in zip(compute(), expected, strict=True):
+        torch.testing.assert_close(each, right, rtol=1e-5, atol=1e-5)
 
 
-def test_native_functions_are_not_used_where_tracing_is_unknown(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("found", [None, lambda x, weight, bias: x @ weight.t()])
+def test_onednn_that_is_missing_or_computes_something_else_is_not_used(
+    found: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch.manual_seed(1)
-    x, y = torch.randn(5, 24), torch.randn(5, 24)
-    weight, bias = torch.rand(24), torch.randn(24)
-    mask = Mask(1, 2, 20000)
-
-    def results() -> list[torch.Tensor]:
-        return [NATIVE.add_norm(x, y, weight, bias, 1e-5, 0.0), NATIVE.apply_mask(x, mask)]
-
-    assert not torch_private.is_traced(x)
-    native = results()
-    for owner, name in (
-        (torch._C, "_get_tracing_state"),
-        (torch._C, "_len_torch_dispatch_stack"),
-        (torch._C, "_functorch"),
-        (torch._C._functorch, "peek_interpreter_stack"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.delattr(owner, name)
-            assert torch_private.is_traced(x)
-            for plain, fast in zip(results(), native, strict=True):
-                torch.testing.assert_close(plain, fast, rtol=1e-5, atol=1e-5)
+    expected = compute()
+    assert torch_private.has_onednn_linear()
+    torch_private.has_onednn_linear.cache_clear()
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", found)
+    monkeypatch.setattr(torch_private, "onednn_linear", found or torch_private.onednn_linear)
+    for each, right in zip(compute(), expected, strict=True):
+        torch.testing.assert_close(each, right, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -161,17 +119,8 @@ def test_native_functions_are_not_used_where_tracing_is_unknown(
 def test_each_map_is_called_where_hooks_are_unknown(name: str) -> None:
     maps = [Linear(13, 5), Linear(13, 3)]
     assert not torch_private.may_have_hooks(maps[0])
-    x = torch.randn(300, 13)
-    together = NATIVE.joined_linear(x, maps)
-    for each in maps:
-        delattr(each, name)
+    delattr(maps[0], name)
     assert torch_private.may_have_hooks(maps[0])
-    with pytest.MonkeyPatch.context() as patch:
-        called = []
-        patch.setattr(Linear, "__call__", lambda self, x: called.append(self) or self.forward(x))
-        for one, other in zip(NATIVE.joined_linear(x, maps), together, strict=True):
-            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
-    assert called == maps
 
 
 def test_gradient_hooks_are_found_where_torch_lists_them() -> None:
