@@ -143,7 +143,6 @@ outside-texts: $(VENV)/.installed
 
 outside-files: $(VENV)/.installed
 	$(BIN)/python tests/outside/damaged_models.py
-	$(BIN)/python tests/outside/hostile_models.py
 
 outside-network: $(VENV)/.installed
 	$(BIN)/python tests/outside/network.py

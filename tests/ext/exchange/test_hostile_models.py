@@ -1,4 +1,4 @@
-"""A slice of ``tests/outside/hostile_models.py``, and single hostile files."""
+"""A slice of ``tests/outside/damaged_models.py``, and single hostile files."""
 
 import json
 import pickle
@@ -21,22 +21,18 @@ from headway.translation import Translator, load_model
 from headway.translation.weights import check_header
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables
+from support.damaged_models import damaged, write_models
 from support.exchange_models import change_json
-from support.hostile_models import list_cases, try_case, write_models
 
 pytest.importorskip("ctranslate2")
 
 
 @pytest.mark.slow
 def test_hostile_values_and_files_are_refused_within_bounds(model_directory, tmp_path):
-    formats = write_models(model_directory, tmp_path)
-    cases = list_cases(formats)
-    assert len(cases) > 3_000
-    for case in cases[::907]:
-        outcome = try_case(case, formats, tmp_path)
-        assert outcome.what in ("accepted", "refused"), (case, outcome)
-        assert outcome.seconds < 5, (case, outcome)
-        assert outcome.megabytes < 200, (case, outcome)
+    (tmp_path / "formats").mkdir()
+    formats = write_models(model_directory, tmp_path / "formats")
+    cases = [damaged(formats, tmp_path, seed) for seed in range(20)]
+    assert [case for case in cases if not case[1].is_right] == []
 
 
 def test_a_large_table_of_tensors_is_refused_before_it_is_parsed(tmp_path):

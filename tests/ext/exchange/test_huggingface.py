@@ -360,7 +360,7 @@ def cut_short(name):
 
 BIAS = "model.encoder.layers.0.fc1.bias"
 WIDE = {"encoder_attention_heads": 1, "decoder_attention_heads": 1}
-# Wrong values of single fields, and files of any content, are cases of `support.hostile_models`.
+# Wrong values of single fields, and files of any content, are cases of `support.damaged_models`.
 HOSTILE = {
     "pickle": (pickled, "pytorch_model.bin"),
     "pickle in an archive": (pickled_in_zip, "pytorch_model.bin"),
