@@ -1,6 +1,7 @@
 """What Headway answers without a model, against ``tests/record/stored``, and the comparison itself."""
 
 import importlib
+import json
 import logging
 import os
 import sys
@@ -72,6 +73,18 @@ def test_answers_equal_the_stored_ones(load, section, tmp_path, monkeypatch):
     answer_here(load, side, section, monkeypatch)
     load(section).record_stored(side, tmp_path / section)
     assert load("compare").report(RECORD / "stored", tmp_path, [section], []) == []
+
+
+def test_a_mistake_gives_an_error_of_one_line():
+    """With 2 for a mistake in an option, and 1 for another error; a wrong file of settings has a line for each mistake."""
+    rows = (RECORD / "stored" / "help" / "mistakes.jsonl").read_text("utf-8").splitlines()
+    mistakes = [row for row in map(json.loads, rows) if row["code"]]
+    assert len(mistakes) > 150
+    for row in mistakes:
+        lines = [line for line in row["err"].splitlines() if line.startswith("headway: ")]
+        assert len(lines) == (2 if "wrong.toml" in row["case"] else 1), row
+        assert row["err"].endswith(f"{lines[-1]}\n"), row
+        assert (row["code"] in (1, 2), row["out"]) == (True, ""), row
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from attention_view import check_lines, download, shown_lines, use_file, use_keyboard
+from attention_view import download, shown_lines, use_file, use_keyboard
 from hostile import hostile_texts
 from page_files import use_files
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -77,7 +77,7 @@ def use_translation(context: BrowserContext, origin: str, shots: Path | None) ->
     for number in range(words.count()):  # up to a word of the second sentence
         with page.expect_response(lambda reply: reply.url.endswith("/attention")) as waiting:
             words.nth(number).click()
-        maps = waiting.value.json()
+        assert waiting.value.json()["maps"]
         page.wait_for_selector("#view .figure line", state="attached")
         if page.locator("#sentence").inner_text().startswith("Two dogs"):
             break
@@ -89,9 +89,6 @@ def use_translation(context: BrowserContext, origin: str, shots: Path | None) ->
     assert "pin=q" in page.url
     take(page, shots, "attention")
     page.get_by_label("Whole words").uncheck()
-    heads = list(range(maps["maps"]["cross"]["heads"]))
-    layers = maps["maps"]["cross"]["layers"]
-    check_lines(page, maps["maps"]["cross"], layers - (1 if layers < 6 else 2), heads)
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         assert download(page, kind).startswith(start)
     page.locator("#next").click()

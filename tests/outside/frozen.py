@@ -1,6 +1,6 @@
 """Small requests and files that could keep a server from answering: each must cost little.
 
-    python tests/outside/frozen.py MODEL [--case NAME ...] [--patience 12] [--json FILE] [arguments of headway serve]
+    python tests/outside/frozen.py MODEL [--case NAME ...] [--patience 12] [arguments of headway serve]
 
 For each case a server of its own starts, and /health is asked every 50 ms while the case is sent. Its client waits
 for ``--patience`` seconds at most, and then leaves. A case passes if it is answered within 10 seconds, if /health always answers within a
@@ -8,7 +8,6 @@ second, if the process never has more than 1 GB, if no answer is 500, and if the
 client has left, and ends within 2 seconds of SIGTERM. A server that grows beyond 3 GB is killed.
 """
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -21,10 +20,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
-from pathlib import Path
 
-from serving_process import JSON, Figures, Server, ask, ask_health, make_request, send
+from serving_process import JSON, Server, ask, ask_health, make_request, send
 
+from support.campaign import Campaign
 from support.http_requests import TYPES, write_multipart
 from support.office_files import make_docx, make_xlsx
 from support.office_packages import change_member
@@ -181,56 +180,47 @@ async def observe(server: Server, requests: Sequence[Sent], patience: float) -> 
     return seen
 
 
-def measure(
-    name: str, model: str, further: Sequence[str], figures: Figures, patience: float
-) -> Seen:
-    """Start a server, run a case on it, and end the server."""
-    server = Server(model, "--threads", "1", *further)
-    try:
-        seen = asyncio.run(observe(server, CASES[name](server), patience))
-        seen.is_dead = server.process.poll() is not None
-        ending = time.monotonic()
-        server.process.send_signal(signal.SIGTERM)
-        with contextlib.suppress(Exception):
-            server.process.wait(10)
-        seen.ending = time.monotonic() - ending
-    finally:
-        server.process.kill()
-        server.process.wait()
-    print(f"\n{name}: status {seen.statuses}: {seen.answer[:200].decode('utf-8', 'replace')}")
-    failed = "Traceback" in server.text() or "ERROR" in server.text()
-    figures.add("answered after, s (target <= 10)", seen.seconds, seen.seconds <= 10)
-    figures.add("ended before SIGTERM", seen.is_dead, not seen.is_dead)
-    figures.add("/health, latest, s (target <= 1)", seen.health, seen.health <= 1)
-    figures.add("memory, MB (target <= 1,000)", seen.memory, seen.memory <= 1_000)
-    figures.add("answered with 500, or errors in the log", failed or 500 in seen.statuses, not failed and 500 not in seen.statuses)  # fmt: skip
-    figures.add("worked on after it, s (target <= 2)", seen.after, seen.after <= 2)
-    figures.add("from SIGTERM to the end, s (target <= 2)", seen.ending, seen.ending <= 2)
-    return seen
+class Frozen(Campaign):
+    """Cases, each on a server of its own."""
 
+    def work(self) -> None:
+        """Send each case."""
+        rows = [
+            "| case | status | answered, s | /health, s | memory, MB | worked on, s | ended, s |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for name in self.options.case:
+            seen = self.measure(name)
+            statuses = ", ".join(str(status or "none") for status in seen.statuses)
+            rows.append(f"| {name} | {statuses} | {seen.seconds:.1f} | {seen.health:.1f} | {seen.memory:,.0f} | {seen.after:.1f} | {seen.ending:.1f} |")  # fmt: skip
+        print("", *rows, sep="\n")
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model")
-    parser.add_argument("--case", nargs="+", choices=[*CASES], default=[*CASES], metavar="NAME")
-    parser.add_argument("--patience", type=float, default=12.0, help="seconds")
-    parser.add_argument("--json", type=Path, help="also write all figures to this file")
-    args, further = parser.parse_known_args()
-    figures, found = Figures(), {}
-    for name in args.case:
-        found[name] = measure(name, args.model, further, figures, args.patience)
-    print("\n| case | status | answered, s | /health, s | memory, MB | worked on, s | ended, s |")
-    print("|---|---|---|---|---|---|---|")
-    for name, seen in found.items():
-        statuses = ", ".join(str(status or "none") for status in seen.statuses)
-        print(f"| {name} | {statuses} | {seen.seconds:.1f} | {seen.health:.1f} | {seen.memory:,.0f} | {seen.after:.1f} | {seen.ending:.1f} |")  # fmt: skip
-    if args.json:
-        rows = {name: vars(seen) | {"answer": ""} for name, seen in found.items()}
-        args.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
-    raise SystemExit(figures.is_missed)
+    def measure(self, name: str) -> Seen:
+        """Start a server, run a case on it, and end the server."""
+        server = Server(self.options.model, "--threads", "1", *self.options.further)
+        try:
+            seen = asyncio.run(observe(server, CASES[name](server), self.options.patience))
+            seen.is_dead = server.process.poll() is not None
+            ending = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(Exception):
+                server.process.wait(10)
+            seen.ending = time.monotonic() - ending
+        finally:
+            server.process.kill()
+            server.process.wait()
+        print(f"\n{name}: status {seen.statuses}: {seen.answer[:200].decode('utf-8', 'replace')}")
+        failed = "Traceback" in server.text() or "ERROR" in server.text() or 500 in seen.statuses
+        self.figure("answered after, s (target <= 10)", seen.seconds, seen.seconds <= 10)
+        self.figure("ended before SIGTERM", seen.is_dead, not seen.is_dead)
+        self.figure("/health, latest, s (target <= 1)", seen.health, seen.health <= 1)
+        self.figure("memory, MB (target <= 1,000)", seen.memory, seen.memory <= 1_000)
+        self.figure("answered with 500, or errors in the log", failed, not failed)
+        self.figure("worked on after it, s (target <= 2)", seen.after, seen.after <= 2)
+        self.figure("from SIGTERM to the end, s (target <= 2)", seen.ending, seen.ending <= 2)
+        return seen
 
 
 if __name__ == "__main__":
-    main()
+    cases = {"nargs": "+", "choices": [*CASES], "default": [*CASES], "metavar": "NAME"}
+    Frozen.run(__doc__, {"model": str, "--case": cases, "--patience": 12.0}, passes_on=True)

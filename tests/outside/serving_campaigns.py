@@ -17,7 +17,6 @@ a tenth. The exit code is 1 if a target is missed. `serving_fuzz.py` adds reques
 server's own description to `raw`.
 """
 
-import argparse
 import asyncio
 import contextlib
 import gzip
@@ -30,13 +29,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from open_loop import Reply, load
 from serving_process import (
     FORM,
     JSON,
-    Figures,
     Server,
     ask,
     ask_health,
@@ -48,6 +47,7 @@ from serving_process import (
     sentence,
 )  # fmt: skip
 
+from support.campaign import Campaign
 from support.file_damage import damage_bytes
 from support.proxies import PROXIES, Proxy, free_port
 
@@ -72,7 +72,7 @@ async def send_stream(server: Server, head: bytes, chunks: int, chunk: bytes) ->
     return status
 
 
-async def bodies(server: Server, size: float, figures: Figures) -> None:
+async def bodies(server: Server, size: float, figures: Campaign) -> None:
     limit = 1_000_000
     await require_answer(server.port, server.body("warm up"))
     before = server.metrics()["process_resident_memory_bytes"]
@@ -85,21 +85,21 @@ async def bodies(server: Server, size: float, figures: Figures) -> None:
             ("with a length", make_head(b"/translate", kind, total), chunk), ("without", chunked, framed),
         ):  # fmt: skip
             status = await send_stream(server, head, total // len(chunk), data)
-            figures.add(f"1 GB {name}, {kind[:24].decode()}: status", status, status in (0, 413))
+            figures.figure(f"1 GB {name}, {kind[:24].decode()}: status", status, status in (0, 413))
     packed = gzip.compress(b"\0" * int(size * 1e8))
     head = make_head(b"/translate", JSON, len(packed), b"Content-Encoding: gzip")
     status = await send_stream(server, head, 1, packed)
-    figures.add("gzip bomb: status", status, status in (413, 415))
+    figures.figure("gzip bomb: status", status, status in (413, 415))
     fields = b"a=1&" * int(size * 1e6)
     status = await send_stream(server, make_head(b"/translate", FORM, len(fields)), 1, fields)
-    figures.add("form fields: status", status, status in (0, 400, 413))
+    figures.figure("form fields: status", status, status in (0, 400, 413))
     # A status of 0 above is a closed connection: the server must still be there.
     await require_answer(server.port, server.body("still there"))
     grown = server.metrics()["process_resident_memory_bytes"] - before
-    figures.add("memory growth, MB (target < 2 x limit)", grown / 1e6, grown < 2 * limit)
+    figures.figure("memory growth, MB (target < 2 x limit)", grown / 1e6, grown < 2 * limit)
 
 
-async def slow(server: Server, size: float, figures: Figures) -> None:
+async def slow(server: Server, size: float, figures: Campaign) -> None:
     chooser = random.Random(1)
     count = int(500 * size)
 
@@ -125,12 +125,12 @@ async def slow(server: Server, size: float, figures: Figures) -> None:
     await asyncio.sleep(0.5)
     beside = percentile(await honest(10), 0.99)
     open_for = max(await asyncio.gather(*lazies))
-    figures.add("longest open, s (target <= 10)", open_for, open_for <= 10)
-    figures.add("p99 alone, ms", 1000 * alone)
-    figures.add("p99 beside them, ms (target <= 1.5 x)", 1000 * beside, beside <= 1.5 * alone)
+    figures.figure("longest open, s (target <= 10)", open_for, open_for <= 10)
+    figures.figure("p99 alone, ms", 1000 * alone)
+    figures.figure("p99 beside them, ms (target <= 1.5 x)", 1000 * beside, beside <= 1.5 * alone)
 
 
-async def overload(server: Server, size: float, figures: Figures) -> None:
+async def overload(server: Server, size: float, figures: Campaign) -> None:
     chooser = random.Random(2)
     texts = [sentence(chooser) for _ in range(200)]
     requests, expected = [], []
@@ -149,39 +149,39 @@ async def overload(server: Server, size: float, figures: Figures) -> None:
     load(server.port, request, 3, at_once=32)
     tried = max(10.0, 20 * size)
     peak = goodput(load(server.port, request, tried, at_once=32), 0, tried)
-    figures.add("peak, requests/s (32 clients, each its next when answered)", peak)
+    figures.figure("peak, requests/s (32 clients, each its next when answered)", peak)
     seconds = max(10.0, 60 * size)
     spent = server.seconds()
     replies = load(server.port, request, seconds, rate=10 * peak)
-    figures.add("sent, requests/s", len(replies) / seconds)
-    figures.add("sender behind, p99, ms", 1000 * percentile([r.late for r in replies], 0.99))
-    figures.add("server, share of a core", (server.seconds() - spent) / seconds)
+    figures.figure("sent, requests/s", len(replies) / seconds)
+    figures.figure("sender behind, p99, ms", 1000 * percentile([r.late for r in replies], 0.99))
+    figures.figure("server, share of a core", (server.seconds() - spent) / seconds)
     # The queue fills in the beginning, and empties after the end.
     steady = goodput(replies, min(5.0, seconds / 2), seconds)
-    figures.add("goodput, share of peak (target >= 0.9)", steady / peak, steady >= 0.9 * peak)
+    figures.figure("goodput, share of peak (target >= 0.9)", steady / peak, steady >= 0.9 * peak)
     accepted = [r.took for r in replies if r.status == 200]
     refused = [r.took for r in replies if r.status == 429]
     deadline = DEADLINES["direct" if server.port == server.own_port else "nginx"]
     p99 = percentile(accepted, 0.99)
-    figures.add("accepted", len(accepted), len(accepted) > 0)
-    figures.add(f"accepted: p99, s (target <= deadline of {deadline:.0f})", p99, p99 <= deadline)
-    figures.add("refused", len(refused))
-    figures.add("refused: median, ms", 1000 * percentile(refused, 0.5))
+    figures.figure("accepted", len(accepted), len(accepted) > 0)
+    figures.figure(f"accepted: p99, s (target <= deadline of {deadline:.0f})", p99, p99 <= deadline)
+    figures.figure("refused", len(refused))
+    figures.figure("refused: median, ms", 1000 * percentile(refused, 0.5))
     p99 = percentile(refused, 0.99)
-    figures.add("refused: p99, ms (target <= 250)", 1000 * p99, p99 <= 0.25)
-    figures.add("refused: latest, ms", 1000 * max(refused, default=0))
+    figures.figure("refused: p99, ms (target <= 250)", 1000 * p99, p99 <= 0.25)
+    figures.figure("refused: latest, ms", 1000 * max(refused, default=0))
     bare = sum(b"retry-after" not in r.answer.lower() for r in replies if r.status == 429)
-    figures.add("refused without Retry-After", bare, bare == 0)
+    figures.figure("refused without Retry-After", bare, bare == 0)
     other = len(replies) - len(accepted) - len(refused)
     for status in sorted({r.status for r in replies} - {200, 429}):
-        figures.add(f"  status {status or 'none'}", sum(r.status == status for r in replies))
-    figures.add("answered otherwise", other, other == 0)
+        figures.figure(f"  status {status or 'none'}", sum(r.status == status for r in replies))
+    figures.figure("answered otherwise", other, other == 0)
     wrong = sum(
         r.answer.partition(b"\r\n\r\n")[2] != expected[r.number % len(expected)]
         for r in replies
         if r.status == 200
     )
-    figures.add("wrong answers", wrong, wrong == 0)
+    figures.figure("wrong answers", wrong, wrong == 0)
 
 
 def requests_seen(server: Server, path: bytes) -> float:
@@ -190,7 +190,7 @@ def requests_seen(server: Server, path: bytes) -> float:
     return sum(value for key, value in server.metrics().items() if key.startswith(name))
 
 
-async def vanish(server: Server, size: float, figures: Figures) -> None:
+async def vanish(server: Server, size: float, figures: Campaign) -> None:
     chooser = random.Random(3)
     kinds: list[tuple[bytes, dict[str, str]]] = [
         (b"/translate", {}),
@@ -225,17 +225,17 @@ async def vanish(server: Server, size: float, figures: Figures) -> None:
             if server.seconds() - spent > 0.02:
                 quiet = time.monotonic()
             spent = server.seconds()
-        figures.add(f"{name}: worked on after all had left, s", quiet - left, quiet - left < 2)
+        figures.figure(f"{name}: worked on after all had left, s", quiet - left, quiet - left < 2)
         seen = requests_seen(server, path) - seen
-        figures.add(f"{name}: requests that the server read", seen, seen > 0)
+        figures.figure(f"{name}: requests that the server read", seen, seen > 0)
     after = server.metrics()
-    figures.add("requests left", after["headway_queue_texts"], after["headway_queue_texts"] == 0)
+    figures.figure("requests left", after["headway_queue_texts"], after["headway_queue_texts"] == 0)
     files = after["process_open_fds"] - before
-    figures.add("files left open", files, files <= 2)
+    figures.figure("files left open", files, files <= 2)
 
 
 async def restarts(
-    model: str, size: float, figures: Figures, way: str, arguments: Sequence[str]
+    model: str, size: float, figures: Campaign, way: str, arguments: Sequence[str]
 ) -> None:
     chooser = random.Random(4)
     came = answered = whole = unanswered = unavailable = other = 0
@@ -274,17 +274,19 @@ async def restarts(
         other += sum(status not in (-1, 0, 200, 502, 503, 504) for status in found)
     if proxy is not None:
         proxy.stop()
-    figures.add("requests that the servers read", came)
-    figures.add("of these answered", answered, answered == came)
-    figures.add("answers that clients read whole", whole, whole > 0)
-    figures.add("servers that answered nobody", idle, idle == 0)
-    figures.add("answered otherwise", other, other == 0)
-    figures.add("clients that were connected and got no whole answer", unanswered, unanswered == 0)
-    figures.add("clients that got 503 instead of a connection (proxy)", unavailable)
-    figures.add("from the signal to the end, median, s", statistics.median(ends))
+    figures.figure("requests that the servers read", came)
+    figures.figure("of these answered", answered, answered == came)
+    figures.figure("answers that clients read whole", whole, whole > 0)
+    figures.figure("servers that answered nobody", idle, idle == 0)
+    figures.figure("answered otherwise", other, other == 0)
+    figures.figure(
+        "clients that were connected and got no whole answer", unanswered, unanswered == 0
+    )
+    figures.figure("clients that got 503 instead of a connection (proxy)", unavailable)
+    figures.figure("from the signal to the end, median, s", statistics.median(ends))
 
 
-async def memory(server: Server, size: float, figures: Figures) -> None:
+async def memory(server: Server, size: float, figures: Campaign) -> None:
     chooser = random.Random(5)
     points: list[tuple[int, float]] = []
     files = set()
@@ -299,17 +301,19 @@ async def memory(server: Server, size: float, figures: Figures) -> None:
         found = server.metrics()
         points.append((sent, found["process_resident_memory_bytes"]))
         files.add(found["process_open_fds"])
-        figures.add(f"memory after {sent:,}, MB", points[-1][1] / 1e6)
-    figures.add("requests", sent)
-    figures.add("not answered with 200", sent - answered, answered == sent)
+        figures.figure(f"memory after {sent:,}, MB", points[-1][1] / 1e6)
+    figures.figure("requests", sent)
+    figures.figure("not answered with 200", sent - answered, answered == sent)
     slope = statistics.linear_regression(*zip(*points[4:], strict=True)).slope
-    figures.add("memory, bytes a request (target <= 100)", slope, slope <= 100)
+    figures.figure("memory, bytes a request (target <= 100)", slope, slope <= 100)
     late = statistics.linear_regression(*zip(*points[10:], strict=True)).slope
-    figures.add("the same over the second half", late)
-    figures.add("open files, most - least", max(files) - min(files), max(files) - min(files) <= 16)
+    figures.figure("the same over the second half", late)
+    figures.figure(
+        "open files, most - least", max(files) - min(files), max(files) - min(files) <= 16
+    )
 
 
-async def raw(server: Server, size: float, figures: Figures) -> None:
+async def raw(server: Server, size: float, figures: Campaign) -> None:
     chooser = random.Random(6)
     await require_answer(server.port, server.body("warm up"))
     odd = "\x00\ud800".encode("utf-16", "surrogatepass").hex()
@@ -360,83 +364,80 @@ async def raw(server: Server, size: float, figures: Figures) -> None:
     if watching.done():
         watching.result()  # raises what ended the watch
     watching.cancel()
-    figures.add("/health beside them, median, ms", 1000 * statistics.median(waits))
-    figures.add("/health beside them, latest, s (target <= 1)", max(waits), max(waits) <= 1)
+    figures.figure("/health beside them, median, ms", 1000 * statistics.median(waits))
+    figures.figure("/health beside them, latest, s (target <= 1)", max(waits), max(waits) <= 1)
     # 501 and 505 are a proxy's answers to methods and versions of HTTP that do not exist.
     allowed = (501, 505) if server.port != server.own_port else ()
     for status, count in sorted(statuses.items()):
-        figures.add(f"status {status or 'none'}", count, status < 500 or status in allowed)
+        figures.figure(f"status {status or 'none'}", count, status < 500 or status in allowed)
     # One request in six is sent without damage.
     good_answers = statuses.get(200, 0)
-    figures.add("undamaged requests that were answered", good_answers, good_answers > 0)
+    figures.figure("undamaged requests that were answered", good_answers, good_answers > 0)
     grown = server.metrics()["process_resident_memory_bytes"] - (start or 0)
-    figures.add("memory growth after warm-up, MB (target < 20)", grown / 1e6, grown < 20e6)
+    figures.figure("memory growth after warm-up, MB (target < 20)", grown / 1e6, grown < 20e6)
     errors = [line for line in server.text().splitlines() if "ERROR" in line]
-    figures.add("errors in the log", len(errors), not errors)
+    figures.figure("errors in the log", len(errors), not errors)
     print(*errors, sep="\n")
 
 
 CAMPAIGNS = {f.__name__: f for f in (raw, bodies, slow, overload, vanish, memory)}
 
 
-def run(name: str, way: str, model: str, size: float, further: Sequence[str]) -> Figures:
-    """Run a campaign without a proxy ("direct") or through one."""
-    print(f"\n{name}, {way}", flush=True)
-    figures, arguments = Figures(), [*ARGUMENTS.get(name, []), *further]
-    if name == "overload":
-        arguments += ["--server.deadline", str(DEADLINES[way])]
-    if way != "direct":
-        arguments += ["--server.trusted-proxies", "127.0.0.1"]
-    if name == "restarts":
-        asyncio.run(restarts(model, size, figures, way, arguments))
-        return figures
-    ours = os.sched_getaffinity(0)
-    cores = sorted(ours)
-    is_apart = name in SEPARATE_CORES and len(cores) > 1
-    proxy = None
-    server = Server(model, *arguments, cores=set(cores[:-1]) if is_apart else None)
-    if is_apart:  # a proxy shares the core of the clients
-        os.sched_setaffinity(0, {cores[-1]})
-    try:
+class Serving(Campaign):
+    """The campaigns that the arguments name, in each of the ways."""
+
+    def work(self) -> None:
+        """Run them one after the other, and print what was missed."""
+        missed, rows = [], []
+        for name, way in product(self.options.campaign, self.options.through):
+            print(f"\n{name}, {way}", flush=True)
+            self.figures.clear()
+            self.measure(name, way)
+            rows.append({"campaign": name, "way": way, "figures": [*self.figures]})
+            found = "; ".join(f"{n}: {v:.2f}" for n, v, holds in self.figures if holds is False)
+            missed.append(f"| {name} | {way} | {found or 'nothing'} |")
+        print("\n| campaign | way | missed |\n|---|---|---|", *missed, sep="\n")
+        if self.options.json:
+            text = json.dumps(rows, indent=2) + "\n"
+            Path(self.options.json).write_text(text, encoding="utf-8")
+
+    def measure(self, name: str, way: str) -> None:
+        """Run a campaign without a proxy ("direct") or through one."""
+        options = self.options
+        arguments = [*ARGUMENTS.get(name, []), *options.further]
+        if name == "overload":
+            arguments += ["--server.deadline", str(DEADLINES[way])]
         if way != "direct":
-            proxy = Proxy(way, server.own_port, Path(tempfile.mkdtemp()))
-            server.port = proxy.port
-        asyncio.run(CAMPAIGNS[name](server, size, figures))
-    finally:
-        server.stop()
-        if proxy is not None:
-            proxy.stop()
-        os.sched_setaffinity(0, ours)
-    return figures
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("model")
-    parser.add_argument("--campaign", nargs="+", choices=NAMES, default=NAMES)
-    ways = ["direct", *PROXIES]
-    parser.add_argument("--through", nargs="+", choices=ways, default=ways)
-    parser.add_argument("--size", type=float, default=1.0)
-    parser.add_argument("--json", type=Path, help="also write all figures to this file")
-    args, further = parser.parse_known_args()
-    found = []
-    for name in args.campaign:
-        for way in args.through:
-            figures = run(name, way, args.model, args.size, further)
-            found.append((name, way, figures))
-    print("\n| campaign | way | missed |\n|---|---|---|")
-    for name, way, figures in found:
-        missed = "; ".join(f"{n}: {v:.2f}" for n, v, verdict in figures.rows if verdict == "MISSED")
-        print(f"| {name} | {way} | {missed or 'nothing'} |")
-    if args.json:
-        rows = [
-            {"campaign": name, "way": way, "figures": figures.rows} for name, way, figures in found
-        ]
-        args.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
-    raise SystemExit(any(figures.is_missed for _, _, figures in found))
+            arguments += ["--server.trusted-proxies", "127.0.0.1"]
+        if name == "restarts":
+            asyncio.run(restarts(options.model, options.size, self, way, arguments))
+            return
+        ours = os.sched_getaffinity(0)
+        cores = sorted(ours)
+        is_apart = name in SEPARATE_CORES and len(cores) > 1
+        proxy = None
+        server = Server(options.model, *arguments, cores=set(cores[:-1]) if is_apart else None)
+        if is_apart:  # a proxy shares the core of the clients
+            os.sched_setaffinity(0, {cores[-1]})
+        try:
+            if way != "direct":
+                proxy = Proxy(way, server.own_port, Path(tempfile.mkdtemp()))
+                server.port = proxy.port
+            asyncio.run(CAMPAIGNS[name](server, options.size, self))
+        finally:
+            server.stop()
+            if proxy is not None:
+                proxy.stop()
+            os.sched_setaffinity(0, ours)
 
 
 if __name__ == "__main__":
-    main()
+    ways = ["direct", *PROXIES]
+    Serving.run(
+        __doc__,
+        {
+            "model": str, "--campaign": {"nargs": "+", "choices": NAMES, "default": NAMES}, "--size": 1.0,
+            "--through": {"nargs": "+", "choices": ways, "default": ways}, "--json": "",
+        },
+        passes_on=True,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A server under test, a client that sends one request, and the figures of a campaign."""
+"""A server under test, and a client that sends one request."""
 
 import asyncio
 import json
@@ -150,20 +150,3 @@ def sentence(chooser: random.Random) -> str:
 
 def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else 0.0
-
-
-class Figures:
-    """The figures of one campaign."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[str, float, str]] = []
-
-    def add(self, name: str, value: float, holds: bool | None = None) -> None:
-        """Print a figure and keep it; ``holds`` tells whether it reaches its target."""
-        verdict = {True: "ok", False: "MISSED", None: ""}[holds]
-        self.rows.append((name, value, verdict))
-        print(f"{name:<60}{value:14.2f}  {verdict}", flush=True)
-
-    @property
-    def is_missed(self) -> bool:
-        return any(verdict == "MISSED" for _, _, verdict in self.rows)

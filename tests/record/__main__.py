@@ -1,8 +1,8 @@
 """Compare what two checkouts of Headway answer: ``python tests/record --before CHECKOUT``.
 
-Each section asks both sides the same by the command, by HTTP and by ``headway.__all__``, and writes the answers
-to files. A difference that is not listed in ``changes.toml`` fails. ``python tests/record --store`` writes what
-does not depend on the processor to ``stored``, with which ``tests/test_record.py`` compares.
+Each section asks both sides the same by the command and by HTTP, and writes the answers to files. A difference that
+is not listed in ``changes.toml`` fails. ``python tests/record --store`` writes what does not depend on the processor
+to ``stored``, with which ``tests/test_record.py`` compares.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from side import Side
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SECTIONS = ("help", "prepared", "training", "lines", "python_names", "exports", "files", "server")
+SECTIONS = ("help", "prepared", "training", "lines", "exports", "files", "server")
 STORED = ("help", "prepared", "server")
 # The older side trains two models, which both sides use: English to German, and a smaller one of both directions.
 # They need not be good, but their translations must differ from line to line.

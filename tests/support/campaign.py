@@ -27,6 +27,7 @@ class Campaign:
         luck: Chooses at random.
         broken: The promises that were broken, a line each.
         counts: What was done and seen.
+        figures: What was measured: a name, a value, and whether it reaches its target, if it has one.
     """
 
     def __init__(self, folder: Path, options: argparse.Namespace) -> None:
@@ -34,6 +35,15 @@ class Campaign:
         self.luck = random.Random(getattr(options, "seed", 1))
         self.broken: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.figures: list[tuple[str, float, bool | None]] = []
+
+    def figure(self, name: str, value: float, holds: bool | None = None) -> None:
+        """Print a figure and keep it; one that misses its target is a broken promise."""
+        self.figures.append((name, value, holds))
+        verdict = {True: "ok", False: "MISSED", None: ""}[holds]
+        print(f"{name:<60}{value:14.2f}  {verdict}", flush=True)
+        if holds is False:
+            self.broken.append(f"{name}: {value:.2f}")
 
     def expect(self, holds: bool, otherwise: str) -> None:
         """Note a broken promise."""
@@ -84,7 +94,9 @@ class Campaign:
         raise NotImplementedError
 
     @classmethod
-    def run(cls, about: str | None, arguments: Mapping[str, Any]) -> NoReturn:
+    def run(
+        cls, about: str | None, arguments: Mapping[str, Any], *, passes_on: bool = False
+    ) -> NoReturn:
         """Be the script of a campaign: read its arguments, do its work, and print the figures.
 
         The directory of the work is kept if a promise is broken. The exit code is then 1.
@@ -92,9 +104,12 @@ class Campaign:
         Args:
             about: The script's docstring.
             arguments: For each argument a default, or the type of one without a default, or what argparse takes.
+            passes_on: Whether other arguments are those of a server: ``options.further``.
         """
         parser = argparse.ArgumentParser(
-            description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+            description=about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         for name, given in arguments.items():
             more = (
@@ -103,7 +118,10 @@ class Campaign:
                 else {"type": type(given), "default": given}
             )
             parser.add_argument(name, **(given if isinstance(given, Mapping) else more))
-        options = parser.parse_args()
+        options, options_of_server = parser.parse_known_args()
+        if options_of_server and not passes_on:
+            parser.error(f"unknown: {' '.join(options_of_server)}")
+        options.further = options_of_server
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and end what was started
         folder = Path(tempfile.mkdtemp(prefix="headway-campaign-"))
         folder.chmod(0o755)

@@ -77,50 +77,17 @@ def test_help_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("line", "code", "says"),
     [
-        ("translate m --zzz", 2, "--zzz: no such option; see"),
-        ("config --model.d-model wide", 2, "must be a whole number"),
-        ("translate nowhere", 1, "nowhere: no such directory"),
-        ("bench translate --search.shortlist 9", 2, "a model with random weights has no shortlist"),
-        ("evaluate / --source a --reference b --output -", 2, "--output -: standard output has"),
-        ("lm x --generate 1 --search.mbr true", 2, "--search.mbr: has no effect on --generate"),
-        ("lm x --generate 1 --search.beam 2", 2, "--search.beam: has no effect on samples"),
-        (
-            "lm x --generate 1 --search.top-k 2 --search.sample false",
-            2,
-            "no effect on a beam search",
-        ),
-        ("lm x --score y --search.seed 3", 2, "--search.seed: has no effect on --score: omit it"),
-        ("lm x --score y --preset tiny", 2, "--preset: is for a training"),
-        ("lm x --generate 2 --search.n-best 5", 2, "--search.n-best: has no effect on"),
-        ("lm x --device cpu", 2, "--device: is for a trained model; a training has"),
-        ("lm x --search.seed 3", 2, "--search.seed: has no effect on a training of this kind"),
-        ("parse / --search.n-best 2", 2, "no effect on headway parse: omit it;"),
+        # Those whose names are UTF-8 are in tests/record/cases/mistakes.txt.
         ("lm x --generate 1 --prompt '\udcff'", 2, "--prompt: is not UTF-8"),
-        # As of a variable of the shell that is not set.
-        ("translate m --glossary ''", 2, "--glossary: the name is empty"),
-        ("translate m --backward=", 2, "--backward: the name is empty"),
-        ("translate m --input '' --output x", 2, "--input: the name is empty"),
-        ("train '' --train a", 2, "RUN: the name is empty"),
-        ("train r --train a ''", 2, "--train: the name is empty"),
         ("info 'a\udcff'", 2, "MODEL 'a\\udcff': the name is not UTF-8"),
         ("train 'a\udcff' --train a", 2, "RUN 'a\\udcff': the name is not UTF-8"),
-        ("info a --b=c", 2, "--b: no such option"),
-        ("train x --languages en de fr", 2, "fr: one argument too many;"),
-        ("prepare x --train a --languages de deutsch", 2, "such as en, de or"),
-        ("export MODEL out --to onnx", 2, "optimum-cli export onnx --task text2text"),
-        ("compare a b c --language german", 2, "two letters (german is de);"),
-        ("reproduce table3 --scale hours", 2, "--scale hours needs text"),
     ],
 )
-def test_a_mistake_gives_an_error_of_one_line(
-    line: str,
-    code: int,
-    says: str,
-    model_directory: Path,
-    capsys: pytest.CaptureFixture[str],
+def test_a_name_that_is_not_utf8_gives_an_error_of_one_line(
+    line: str, code: int, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main([str(model_directory) if word == "MODEL" else word for word in shlex.split(line)])
+        main(shlex.split(line))
     printed = capsys.readouterr()
     assert end.value.code == code, printed.err
     assert says in printed.err
@@ -177,21 +144,6 @@ def test_an_impossible_setting_is_reported_before_anything_is_compiled(
     words = ["--train", str(text), str(text), "--valid", str(text), str(text)]
     with pytest.raises(UsageError, match=r"^--training.max-steps 0 must be more than 0$"):
         dispatch(["train", str(tmp_path / "run"), *words, "--training.max-steps", "0"])
-
-
-@pytest.mark.parametrize("paper", ["base", "big"])
-def test_info_lists_how_a_preset_departs_from_the_paper(
-    paper: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert dispatch(["info", paper, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["nearest model of the paper"] == paper
-    assert found["departures from the paper's model"] == {}
-    training = {"precision": "auto", "micro_batch_tokens": 3125}
-    assert found["departures from its training"] == training
-    assert found["departures from its search"]["max_tokens"] == 200
-    assert found["departures from its text"]["drop_duplicates"] is True
-    assert "subwords" not in found["departures from its text"]
 
 
 def test_no_verb_shows_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
