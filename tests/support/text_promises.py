@@ -4,7 +4,6 @@ Each function looks at some texts and returns what was broken, worst first, and 
 """
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -17,6 +16,7 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 from headway.translation import Translation, Translator
+from support.bounds import grows_less
 from support.strange_texts import shapes
 
 Broken = list[str]
@@ -61,42 +61,21 @@ def comes_back(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[Broken, int]
                 broken.append(f"came back as {tokenizer.decode_source(ids)[:40]!r}: {text[:40]!r}")
             if ends & set(ids[:-1]) or ids[-1] != EOS:
                 broken.append(f"has control ids: {text[:40]!r}")
+            parts = tokenizer.decode_each(ids[:-1])
+            if "".join(parts) != wanted or tokenizer.divide_source(wanted) != (parts or [""]):
+                broken.append(f"is divided as {parts[:4]!r}: {text[:40]!r}")
     return broken, seen
 
 
-def growth(
-    work: Callable[[str], object], length: int, most: float = 2.3, rounds: int = 3, tries: int = 5
-) -> tuple[Broken, float]:
-    """Do some work on texts of a length and of twice of it; times below two milliseconds count as that.
+def slow_shapes(work: Callable[[str], object], length: int) -> Broken:
+    """Return the texts of `shapes` for which some work takes more than linear time; the longest has four times the length."""
+    return [name for name in shapes(1) if grows(work, name, length)]
 
-    Args:
-        work: Its processor time is measured.
-        length: In characters.
-        most: What the time may grow by.
-        rounds: Of which the quickest counts.
-        tries: How often work that seems to grow too fast is measured again.
 
-    Returns:
-        The shapes whose time grew by more, and the most it grew by.
-    """
-
-    def seconds(text: str) -> float:
-        found = []
-        for _ in range(rounds):
-            started = time.thread_time()
-            work(text)
-            found.append(time.thread_time() - started)
-        return max(0.002, min(found))
-
-    once, twice = shapes(length), shapes(2 * length)
-    ratios = {name: seconds(twice[name]) / seconds(once[name]) for name in once}
-    for name in ratios:
-        # A busy machine disturbs some of them; work that grows too fast always does.
-        for _ in range(tries):
-            if ratios[name] > most:
-                ratios[name] = min(ratios[name], seconds(twice[name]) / seconds(once[name]))
-    broken = [f"{name}: {ratio:.2f} times" for name, ratio in ratios.items() if ratio > most]
-    return broken, max(ratios.values())
+def grows(work: Callable[[str], object], name: str, length: int) -> bool:
+    """Return whether the work on a text takes much more than four times as long if the text is four times as long."""
+    texts = {count: shapes(count)[name] for count in (length, 4 * length)}
+    return not grows_less(lambda count: work(texts[count]), length, 8)
 
 
 def neutral(

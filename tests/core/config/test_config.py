@@ -237,16 +237,6 @@ def test_a_default_of_text_and_search_is_the_papers_or_a_departure_or_changes_no
     assert sorted(said) == sorted(ours)
 
 
-def test_the_paper_has_values_of_what_it_does() -> None:
-    values = departures.paper_values("big")
-    found = (values["num_heads"], values["decay"], values["alpha"], values["batch_tokens"])
-    assert found == (16, "inverse-sqrt", 0.6, 25000)
-    assert values["scale_attention"] is True
-    assert not {"precision", "kernel_size", "max_tokens", "max_ratio", "packed", "seed"} & set(
-        values
-    )
-
-
 def test_what_is_switched_off_is_no_departure() -> None:
     base = PRESETS["base"]
     _, usual = list_departures(base)

@@ -2,23 +2,18 @@
 
 import json
 import random
-import re
 import sys
-import time
 import unicodedata
 from dataclasses import replace
-from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from headway.config import TextConfig
-from headway.text import Damaged, Pair, read_pairs
+from headway.text import Damaged, Pair
 from headway.text.cleaning import Digests, FoundPairs, Report, Rule, broken_rule, digest_texts
 from headway.text.preparation import selection
 from support.range_cleaning import clean
 
-DATA = Path(__file__).parents[3].parent / "shared" / "data"
 OFF = TextConfig(
     drop_empty=False,
     drop_control=False,
@@ -99,13 +94,6 @@ def test_one_setting_keeps_copies_and_summaries_and_the_report_names_it(pairs: l
     assert not report.advice()
 
 
-def test_a_report_gives_no_advice_if_a_tenth_of_the_pairs_is_kept() -> None:
-    rules = replace(OFF, drop_identical=True)
-    copies = [Pair(f"line {n}", f"line {n}", n) for n in range(18)]
-    assert not cleaned([*GOOD[:2], *copies], rules)[1].advice()
-    assert cleaned([*GOOD[:1], *copies], rules)[1].advice()
-
-
 def test_a_pair_exactly_at_a_limit_is_kept() -> None:
     config = replace(OFF, max_characters=23, max_ratio=2.0)
     assert broken_rule("s" * 23, "t" * 23, config) is None
@@ -159,15 +147,6 @@ def test_letters_and_marks_are_compared_one_by_one(letter: str) -> None:
     rules = replace(OFF, max_ratio=3.0)
     assert broken_rule(letter * 26, "xy", rules) is None
     assert broken_rule(letter * 27, "xy", rules) == Rule.RATIO
-
-
-def test_the_report_names_the_rule_that_drops_three_in_ten_pairs_by_their_lengths() -> None:
-    long = [Pair(f"line {n}", f"Zeile {n} " * 9, n) for n in range(1, 7)]
-    rules = replace(OFF, max_ratio=3.0)
-    advice = cleaned([*GOOD, *long], rules)[1].advice()
-    assert advice.startswith("6 of 19 training pairs")
-    assert "--text.max-ratio" in advice
-    assert not cleaned([*GOOD, *long[:5]], rules)[1].advice()
 
 
 def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None:
@@ -273,48 +252,3 @@ def test_a_report_has_counts_and_line_numbers_and_no_control_characters() -> Non
     assert all(line.isprintable() for line in text.split("\n"))
     assert max(len(line) for line in text.split("\n")) < 180
     assert f" {len(bad) + len(GOOD)} " in text
-
-
-def real(folder: str, languages: tuple[str, str], part: str) -> list[Path]:
-    paths = [DATA / folder / f"{part}.{language}.gz" for language in languages]
-    if not all(path.exists() for path in paths):
-        pytest.skip("the corpus is not here")
-    return paths
-
-
-@pytest.mark.slow
-def test_every_pair_of_real_text_is_counted_and_no_validation_pair_is_kept() -> None:
-    languages = ("en", "af")
-    train, valid = (real("autshumato-en-af", languages, part) for part in ("train", "valid"))
-    unseen = digest_texts(pair[:2] for pair in read_pairs(valid))
-    some = islice(read_pairs(train, strict=False), 15_000)
-    kept, _, report = clean(some, TextConfig(), unseen, range_pairs=5_003)
-    assert report.read == 15_000
-    assert report.kept == len(kept) == len({pair[:2] for pair in kept})
-    assert report.read - len(kept) == sum(found.count for found in report.dropped.values())
-    assert report.dropped[Rule.LEAK].count > 0
-    same, _, again = clean(kept, TextConfig(), unseen, range_pairs=5_003)
-    assert same == kept
-    assert again.half_leaks == report.half_leaks
-    assert again.half_leaks.count > 0
-
-
-@pytest.mark.slow
-def test_cleaning_takes_a_few_times_as_long_as_reading_the_words() -> None:
-    """At this rate 600,000 pairs of law take about a minute; how fast the machine is does not matter here."""
-    train, valid = (real("canada-laws-en-fr", ("en", "fr"), part) for part in ("train", "valid"))
-    unseen = digest_texts(pair[:2] for pair in read_pairs(valid))
-    words, cleaning = [], []
-    for _ in range(3):  # the fastest of each counts: other programs may run at the same time
-        began = time.process_time()
-        for pair in islice(read_pairs(train, strict=False), 4_000):
-            for text in (pair.source, pair.target):
-                re.findall(r"\w+", text.lower())
-        words.append(time.process_time() - began)
-        began = time.process_time()
-        part = islice(read_pairs(train, strict=False), 4_000)
-        kept, _, report = clean(part, TextConfig(), unseen, range_pairs=2_049)
-        cleaning.append(time.process_time() - began)
-        assert len(kept) > 3_600
-        assert report.read == 4_000
-    assert min(cleaning) < 5 * min(words)

@@ -284,43 +284,6 @@ def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: 
             prepare({"en-nl": train["en-de"]}, 5, tmp_path / "none", config)
 
 
-@needs("corpora")
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", ["tmx", "jsonl"])
-def test_units_of_other_languages_are_no_text_of_a_single_pair(
-    suffix: str, texts: Path, tmp_path: Path
-) -> None:
-    rows, chosen = [], {}
-    for name in ("train", "valid"):
-        columns = {
-            code: (texts / f"{name}.{code}").read_text().splitlines() for code in ("en", "de")
-        }
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        units = [
-            {"en": row["en"], "fr" if n % 2 else "de": row["de"]} for n, row in enumerate(rows)
-        ]
-        path = tmp_path / f"{name}.{suffix}"
-        if suffix == "tmx":
-            write_tmx(path, units)
-        else:
-            path.write_text("".join(json.dumps(unit) + "\n" for unit in units))
-        chosen[name] = [tmp_path / f"half-{name}.{code}" for code in ("en", "de")]
-        for code, half in zip(("en", "de"), chosen[name], strict=True):
-            half.write_text("".join(f"{row[code]}\n" for row in rows[::2]))
-    train, valid = ([tmp_path / f"{name}.{suffix}"] for name in chosen)
-    # No line may be unreadable, and these are not.
-    config = TextConfig(vocab_size=331, drop_unreadable=False)
-    data = prepare(train, valid, tmp_path / "out", config, ("en", "de"))
-    expected = prepare(chosen["train"], chosen["valid"], tmp_path / "plain", config, ("en", "de"))
-    assert data.fingerprint == expected.fingerprint
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    count = len((texts / "train.en").read_text().splitlines())
-    assert report["read"] == count
-    assert report["dropped"][Rule.ELSEWHERE]["count"] == count // 2
-    with pytest.raises(HeadwayError, match=rf"train.{suffix}:.*(no text in 'nl'|no texts under)"):
-        prepare(train, 5, tmp_path / "none", config, ("en", "nl"))
-
-
 @pytest.mark.parametrize(
     ("counts", "size", "sizes"),
     [

@@ -19,7 +19,6 @@ from headway.text.groups import languages_from_names
 from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
-from support.command import fork_headway
 from support.toy_models import sentences, translate_words, write_pairs
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
@@ -266,21 +265,6 @@ def test_files_of_other_languages_are_rejected(side: str, files: Files, tmp_path
         with pytest.raises(HeadwayError, match=f"{words}, but the training text is en and de"):
             prepare(train, train if tests else paths, tmp_path / "out", CONFIG, tests=tests)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.slow
-def test_the_command_reads_standard_input_and_reports(files: Files, tmp_path: Path) -> None:
-    train, valid = files
-    rows = zip(*(path.read_text().splitlines() for path in train), strict=True)
-    result = fork_headway(
-        "prepare", str(tmp_path / "out"), "--train", "-", "--valid", *map(str, valid),
-        "--languages", "en", "de", "--text.vocab-size", "331",
-        text="".join(f"{a}\t{b}\n" for a, b in rows),
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert "pairs kept" in result.stderr
-    assert result.stdout == ""
-    PreparedData.open(tmp_path / "out")
 
 
 PEAK_MEMORY = """

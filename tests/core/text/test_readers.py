@@ -9,7 +9,7 @@ import random
 import sys
 import zlib
 from collections.abc import Callable
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,6 @@ from headway.text import Damaged, FileForm, Pair, compression, lines, read_lines
 from support.numbered_text import number_pairs
 from support.reading import peak
 
-DATA = Path(__file__).parents[3].parent / "shared" / "data"
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
     ".gz": gzip.compress,
@@ -239,20 +238,3 @@ def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
     count, most = peak(path, lambda path: sum(1 for _ in lines.scan_lines(path)))
     assert count == 1
     assert most < 20_000_000
-
-
-@pytest.mark.parametrize(
-    ("folder", "languages", "count"),
-    [("multi30k", ("en", "de"), 1_014), ("autshumato-en-af", ("en", "af"), 3_000)],
-)
-def test_every_line_of_real_text_is_read(
-    folder: str, languages: tuple[str, str], count: int
-) -> None:
-    paths = [DATA / folder / f"valid.{language}.gz" for language in languages]
-    if not all(path.exists() for path in paths):
-        pytest.skip("the corpus is not here")
-    pairs = list(read_pairs(paths))
-    assert len(pairs) == count
-    for side, path in enumerate(paths):
-        text = gzip.decompress(path.read_bytes()).decode()
-        assert "".join(f"{pair[side]}\n" for pair in islice(pairs, count)) == text

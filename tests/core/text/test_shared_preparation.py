@@ -1,6 +1,5 @@
 """A preparation has the same bytes whoever does its tasks, in whatever order, and however often it is killed."""
 
-import errno
 import os
 import random
 import shutil
@@ -266,25 +265,3 @@ def test_standard_input_is_not_given_twice(train, valid, tests) -> None:
     with pytest.raises(HeadwayError, match=r"^-: standard input can be read only once") as problem:
         make_groups(train, valid, tests, LANGUAGES)
     assert "\n" not in str(problem.value)
-
-
-@pytest.mark.slow
-def test_a_full_disk_is_named_and_the_work_goes_on(
-    table: list[Path],
-    whole: dict[str, bytes],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def write(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        patch.setattr("headway.text.preparation.stages.write_ids", write)
-        with pytest.raises(OSError, match="the same command goes on") as problem:
-            prepare(table, 31, out, CONFIG, LANGUAGES, workers=2)
-    assert problem.value.filename == str(out)
-    with monkeypatch.context() as patch:
-        patch.setattr("headway.text.preparation.stages.clean_range", write)  # is done
-        prepare(table, 31, out, CONFIG, LANGUAGES, workers=2)
-    assert read_bytes(out) == whole

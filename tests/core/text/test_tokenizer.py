@@ -12,6 +12,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
+from support.strange_texts import strange_texts
 from support.toy_models import normalizing_tokenizer, write_several
 
 TEXT = "the a cat dog sees hears green blue house tree runs under over small große Straße Ärger"
@@ -33,29 +34,10 @@ def tokenizer() -> Tokenizer:
 
 
 def hostile(count: int) -> list[str]:
-    chooser = random.Random(7)
-    texts = [
-        "</s>", "<pad>", "<unk>", "<0x41>", "a</s>b", "\u202eabc\u202c", "a\u0300" * 50, "\0", "\t x",
-        "  two  spaces  ", "\u2028line\u2029", "👩‍👩‍👧‍👦", "", " ", "ﬁ", "\u00a0x\u202f", "\ufeffx",
-        "a\u2581b", "\u2581", " \u2581\u2581 \u2581x", "\U0010fffd\u2581\U0010fffd\U0010fffc",
-    ]  # fmt: skip
-    while len(texts) < count:
-        points = (chooser.randrange(0x110000) for _ in range(chooser.randrange(1, 20)))
-        texts.append("".join(chr(p) for p in points if not 0xD800 <= p < 0xE000))
-    return texts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("subwords", ["bpe", "unigram"])
-def test_hostile_text_is_decoded_without_loss(subwords: str) -> None:
-    tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords=subwords))
-    for text in hostile(700):
-        ids = tokenizer.encode_target([text])[0]
-        assert ids[-1] == tokenizer.eos
-        assert not {tokenizer.eos, tokenizer.unk, tokenizer.target_pad} & set(ids[:-1])
-        assert tokenizer.decode(ids) == text
-        assert "".join(tokenizer.decode_each(ids[:-1])) == text
-        assert tokenizer.divide_source(text) == (tokenizer.decode_each(ids[:-1]) or [""])
+    """Return strange texts without halves of characters."""
+    return [
+        text.encode("utf-8", "replace").decode() for text in strange_texts(count, 7, longest=1_000)
+    ]
 
 
 def test_each_id_stands_for_a_part_of_the_text_as_it_is_written() -> None:

@@ -3,7 +3,6 @@
 import random
 import re
 import sys
-import time
 import unicodedata
 
 import pytest
@@ -70,23 +69,6 @@ def test_a_text_with_simple_breaks_has_as_many_words() -> None:
         )
         text = "".join(drawn).strip()
         assert len(find_words(simplify_breaks(text))) == len(find_words(text)), ascii(text)
-
-
-@pytest.mark.parametrize(
-    "piece", ["\u00ad", "\u00a0", "\u00ad ", " ", "a  ", "\u200d", "\u200b", "a\u0301"]
-)
-def test_the_time_to_simplify_breaks_is_linear(piece: str) -> None:
-    started = time.process_time()
-    simplify_breaks(piece * 50_000)
-    assert time.process_time() - started < 5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("piece", ["(", "「", "犬", "ー", "\u2060", "\u2060ー", "a", "。"])
-def test_the_time_grows_with_the_length(piece):
-    started = time.process_time()
-    find_words(piece * 200_000)
-    assert time.process_time() - started < 5  # a square would be hours
 
 
 @pytest.mark.slow

@@ -4,10 +4,10 @@ import pytest
 
 from headway.config import SearchConfig, TextConfig
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator
+from headway.translation import Translator, split_sentences
 from support.pieces import cut
-from support.strange_texts import shapes, strange_texts
-from support.text_promises import comes_back, ends, growth, neutral
+from support.strange_texts import strange_texts
+from support.text_promises import comes_back, ends, neutral, slow_shapes
 from support.toy_models import sentences
 
 
@@ -23,35 +23,16 @@ def test_strange_texts_are_split_and_tokenized_without_loss(
     assert (broken[:3], seen) == ([], 1_000)
 
 
-def test_the_strange_texts_are_of_all_kinds() -> None:
-    texts = list(strange_texts(2_000, 1, longest=100))
-    planes = {ord(character) >> 16 for text in texts for character in text}
-    assert planes == set(range(17))
-    everything = "".join(texts)
-    for part in ("</s>", "\0", "\ud800", "\udc00", "\u202e", "\u2028", "\ufffe", "a\u0301"[1]):
-        assert part in everything
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["decode", "cut"])
+@pytest.mark.parametrize("what", ["decode", "cut", "sentences"])
 def test_time_grows_linearly_with_the_text(translator: Translator, what: str) -> None:
     tokenizer = translator.tokenizer
     work = {
         "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
         "cut": lambda text: cut(translator, text),
+        "sentences": lambda text: split_sentences(text, "fr"),
     }[what]
-    broken, _ = growth(work, 3_000, most=3.0)  # twice; four times would be quadratic
-    assert broken == []
-
-
-@pytest.mark.slow
-def test_the_time_test_detects_quadratic_growth(translator: Translator) -> None:
-    def quadratic(text: str) -> int:
-        return sum(text[i:].count("never") for i in range(0, len(text), 5))
-
-    broken, most = growth(quadratic, 6_000, rounds=2, tries=0)
-    assert len(broken) > len(shapes(1)) // 2
-    assert most > 2.5
+    assert slow_shapes(work, 8_000 if what == "sentences" else 2_000) == []
 
 
 @pytest.mark.slow

@@ -28,21 +28,6 @@ def test_a_file_cannot_ask_for_an_excessive_search(
         load_any_model(copy)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("content", [b"", b"\x0a\x00" * (20 << 20)])
-def test_a_damaged_tokenizer_is_rejected_before_it_is_parsed(
-    content: bytes, model_directory: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "model"
-    shutil.copytree(model_directory, copy)
-    (copy / "tokenizer.model").write_bytes(content)
-    with (
-        pytest.raises(HeadwayError, match=r"tokenizer\.model: not a sentencepiece model"),
-        bounded(),
-    ):
-        load_any_model(copy)
-
-
 def test_a_training_refuses_what_its_model_could_not_be_loaded_with(tmp_path: Path) -> None:
     words = [*command(tmp_path / "run", write_corpus(tmp_path, 20, 3)), "--search.beam", "65"]
     with pytest.raises(UsageError, match=r"search.beam = 65 must be at most 64 in a model's file"):

@@ -3,7 +3,7 @@
 import copy
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -32,10 +32,8 @@ from headway.translation.engines.protocols import GivenTarget
 from headway.translation.requests import Read
 from headway.translation.splitting import (
     split_line,
-    split_sentences,
 )
 from headway.translation.token_stream import stream_tokens
-from support.bounds import bounded
 from support.pieces import attend, cut
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
@@ -127,25 +125,6 @@ def test_a_piece_has_the_ids_of_its_text(translator: Translator) -> None:
             texts = [simplify_breaks(piece.text.strip()) for piece in pieces]
             encoded = translator.tokenizer.encode_source(texts)
             assert [piece.ids for piece in pieces] == encoded
-
-
-def test_a_line_is_tokenized_once(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where its tokens are streamed."""
-    tokenized: list[str] = []
-    encode = translator.tokenizer.encode_source
-
-    def count(texts: Sequence[str], *rest: Any) -> list[list[int]]:
-        tokenized.extend(texts)
-        return encode(texts, *rest)
-
-    monkeypatch.setattr(translator.tokenizer, "encode_source", count)
-    lines = [f" {text} " for text in sentences(7, 3)]
-    list(translator.stream([*lines, "", "  "], SEARCH, align=True))
-    assert tokenized == [line.strip() for line in lines]
-    tokenized.clear()
-    pieces = cut(translator, lines[0])
-    list(stream_tokens(translator, pieces[0]))
-    assert tokenized == [lines[0].strip()]
 
 
 def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator) -> None:
@@ -437,13 +416,6 @@ def test_a_text_with_letters_has_a_translation(
     greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
     assert greedy.strip()
     assert "".join(stream_tokens(translator, *cut(translator, "the cat"))) == greedy
-
-
-def test_a_text_is_split_in_a_time_that_grows_with_its_length() -> None:
-    with bounded(2):
-        for run in ("\u2026" * 50_000, "a/b" * 20_000, "www." * 20_000):
-            line = f"One {run} 2."  # no word follows, so that the run ends no sentence
-            assert "".join(split_sentences(line, "en")) == line
 
 
 def test_a_decoder_without_layers_attends_to_all_alike(

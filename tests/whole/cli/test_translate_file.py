@@ -3,7 +3,6 @@
 import codecs
 import gzip
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -208,17 +207,6 @@ def test_a_process_that_is_killed_goes_on_where_it_was(job: Job, tmp_path: Path)
 def count_windows(out: Path) -> int:
     """How many windows of an unfinished output are finished."""
     return len([*out.with_name(f".translating-{out.name}").glob("*/lines/0*/[0-9]*")])
-
-
-@pytest.mark.slow
-@needs_workers
-def test_control_c_ends_the_workers_and_the_same_command_goes_on(
-    job: Job, translated: bytes
-) -> None:
-    job.interrupt("--workers", "3")
-    assert not multiprocessing.active_children()
-    job.run("--workers", "2")
-    assert job.out.read_bytes() == translated
 
 
 def test_a_gpu_has_one_process() -> None:
