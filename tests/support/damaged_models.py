@@ -61,7 +61,8 @@ def write_models(model: Path, folder: Path) -> dict[str, Path]:
         formats[name] = folder / name
     export_model(loaded, "argos", folder / "argos.argosmodel", verify=False)
     (folder / "argos").mkdir()
-    formats["argos"] = unpack(folder / "argos.argosmodel", folder / "argos")
+    unpack(folder / "argos.argosmodel", folder / "argos")
+    formats["argos"] = folder / "argos"
     return formats
 
 
