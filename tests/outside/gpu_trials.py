@@ -23,9 +23,9 @@ from headway.errors import HeadwayError
 from headway.ext.paper.reproduction import ALL, reproduce, write_report
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial, read_trial
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.work import Study
 from headway.training.machine import configure_process
 
 # They train on processors, or their padded micro-batches are slow on a GPU, or they take longest of all.

@@ -9,9 +9,15 @@ import pytest
 
 from headway.config import from_dict
 from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.work import Study
+from support.toy_scale import make_sizes_small
+
+
+@pytest.fixture(autouse=True)
+def _toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_sizes_small(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +31,7 @@ def _train_here(monkeypatch: pytest.MonkeyPatch) -> None:
             function(directory)
             yield directory
 
-    monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_in_turn)
+    monkeypatch.setattr("headway.ext.paper.running.study.run_together", run_in_turn)
 
 
 @pytest.fixture(scope="session")
@@ -60,4 +66,4 @@ def copied_trainings(trained: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
             )
         )  # fmt: skip
 
-    monkeypatch.setattr("headway.ext.paper.running.work.run_trial", copy)
+    monkeypatch.setattr("headway.ext.paper.running.study.run_trial", copy)

@@ -38,10 +38,11 @@ from headway.ext.paper.experiments.figures3to5_links import (
     number_clauses,
 )
 from headway.ext.paper.experiments.scaling import attend_into
+from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.running.unmasking import remove_mask
-from headway.ext.paper.running.work import Study
 from headway.ext.pictures import AttentionMap, AttentionMaps
 from headway.model import Additive, Transformer, sinusoids
 
@@ -119,10 +120,9 @@ def test_each_pair_is_in_one_group_of_lengths() -> None:
 def test_the_scale_paper_trains_no_layer_and_judges_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("compare_heads", "compare_separable", "compare_convolution", "compare_windows"):
-        monkeypatch.setattr(arguments, name, lambda *sizes: ())  # they count and time
+    monkeypatch.setattr(arguments, "count", lambda work: [])  # it counts and times
     monkeypatch.delattr(arguments_heads, "train_two_targets")
-    result = arguments.run(Study(tmp_path, "paper"))
+    result = reproduce("arguments", Study(tmp_path, "paper"))
     assert [table.title for table in result.tables] == ["The trainings as commands"]
     assert not result.claims
 
@@ -336,7 +336,8 @@ def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
         )
         for day in ("Monday", "Friday")
     )
-    result = figures3to5.run(Study(tmp_path, "toy", corpus=replace(corpus, test=test)))
+    work = Study(tmp_path, "toy", seeds=(1, 2), corpus=replace(corpus, test=test))
+    result = reproduce("figures3to5", work)
     assert [figure.caption.split(",")[0] for figure in result.figures] == [
         "Figure 3", "Figure 4", "Figure 5", "Figure 5",
     ]  # fmt: skip

@@ -7,12 +7,12 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Protocol, cast
 
 import pytest
 
@@ -43,9 +43,10 @@ from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts
 from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.trends import LearnedScores, trend_claim
+from headway.ext.paper.trends import trend_claim
+from headway.ext.paper.verdicts import Gate, LearnedScores
 
 SEEDS = (1, 2, 3)
 JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
@@ -94,12 +95,26 @@ class Invented(Study):
         return found
 
 
-def find_claim(run: Callable[[Study], object], work: Study, words: str) -> Claim:
+class Part(Protocol):
+    """What plans trainings and concludes from them: an experiment, or a part of one."""
+
+    def plan(self, work: Study) -> list[PlannedTrial]: ...
+    def conclude(self, work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]: ...
+
+
+def find_claim(part: Part, work: Study, words: str) -> Claim:
     """The claim with these words."""
-    found = run(work)
-    claims = getattr(found, "claims", found)
-    [claim] = [c for c in claims if isinstance(c, Claim) and words in c.text]
+    found = part.conclude(work, work.run_groups(part.plan(work)))
+    [claim] = [c for c in found if isinstance(c, Claim) and words in c.text]
     return claim
+
+
+def part(
+    plan: Callable[[Study], list[PlannedTrial]],
+    conclude: Callable[[Study, Mapping[str, TrialGroup]], Sequence[Finding]],
+) -> Part:
+    """A part of an experiment that concludes with less than it, or without its models."""
+    return cast(Part, SimpleNamespace(plan=plan, conclude=conclude))
 
 
 @cache
@@ -142,87 +157,94 @@ def named(name: str) -> Favored:
     return lambda plan: plan.name == name
 
 
+def of_kind(name: str) -> Favored:
+    """Models of this kind, whatever they are trained on."""
+    return lambda plan: plan.name.startswith(name) or plan.name.endswith(f": {name}")
+
+
 def smoothed(plan: PlannedTrial) -> bool:
     return plan.config.training.label_smoothing == 0.1
 
 
-def run_table2(work: Study) -> list[Claim]:
-    plans = [PlannedTrial(name, work.base) for name in ("base", "big", table2.PUBLISHED)]
-    groups = work.run_groups(plans)
-    last = {name: group.bleu for name, group in groups.items()}
-    averaged = work.run_groups([PlannedTrial("averaged", work.base)])["averaged"].bleu
-    return table2.score_claims(work, last, averaged)
+def conclude_table2(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+    last = {name: group.bleu for name, group in groups.items() if name != "averaged"}
+    return table2.score_claims(work, last, groups["averaged"].bleu)
 
 
-def run_table4(work: Study) -> list[Claim]:
-    full, restricted = work.run_groups(
-        [PlannedTrial(f"{n} attention", work.base) for n in ("full", "restricted")]
-    ).values()
-    trees = cast(table4.Treebank, SimpleNamespace(test=[0] * TEXTS, window=14))
-    return table4.parsing_claims(trees, full, restricted)
+def plan_table2(work: Study) -> list[PlannedTrial]:
+    names = ("base", "big", table2.PUBLISHED, "averaged")
+    return [PlannedTrial(name, work.base) for name in names]
 
 
-def run_tying(work: Study) -> list[Claim]:
-    return tying.tying_claims(work.run_groups(tying.plan_trials(work)), work)
+def make_trees() -> table4.Treebank:
+    return cast(table4.Treebank, SimpleNamespace(test=[0] * TEXTS, window=14))
 
 
-def run_table3(work: Study) -> list[Claim]:
-    groups = work.run_groups(table3.plan_trials(work.base, table3.TABLE3))
-    return table3.statement_claims(groups, work.least_bleu)
+def plan_table4(work: Study) -> list[PlannedTrial]:
+    names = (table4.FULL, table4.restricted_name(make_trees()))
+    return [PlannedTrial(name, work.base) for name in names]
 
 
-def run_heads(work: Study) -> list[Finding]:
-    groups = work.run_groups(table3.plan_trials(work.base, [*table3.TABLE3, *table3.CONTROLS]))
-    return table3_heads.separate_heads(groups, work.least_bleu)
+def conclude_table4(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+    return table4.parsing_claims(make_trees(), groups)
 
 
-def run_figures(work: Study) -> list[Claim]:
-    group = work.run_groups([PlannedTrial("base", work.base)])["base"]
+def plan_table3(work: Study) -> list[PlannedTrial]:
+    return table3.plan_rows(work.base, [*table3.TABLE3, *table3.CONTROLS])
+
+
+def conclude_figures(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+    group = groups[figures3to5.BASE]
     means = [trial.scores["right"] - 92 for trial in group.trials]
     return [figures3to5.topic_claim(work, group, figures3to5.TOPICS[0], means)]
 
 
-def run_scaling(work: Study) -> list[Finding]:
-    return scaling.compare_translators(work, (8, 64))
+def conclude_rivals(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+    return [rivals.compare_rival(work, groups, name) for name in RIVALS]
 
 
-def run_rivals(work: Study) -> list[Claim]:
-    groups = work.run_groups(rivals.plan_trials(work))
-    return [rivals.compare(work, groups["Transformer"], name, groups[name]) for name in RIVALS]
+TABLE2 = part(plan_table2, conclude_table2)
+PARSING = part(plan_table4, conclude_table4)
+ROWS = part(plan_table3, lambda work, groups: table3.statement_claims(groups, work.gate))
+HEADS = part(plan_table3, lambda work, groups: table3_heads.separate_heads(groups, work.gate))
+FIGURES = part(figures3to5.plan, conclude_figures)
+TRANSLATORS = part(rivals.plan_translators, conclude_rivals)
+KINDS = part(positions.plan, positions.compare_kinds)
+LENGTHS = part(positions.plan, positions.compare_lengths)
 
 
-ON_FEW_TEXTS = (classification.run, rivals_sentences.classify_sentences, run_table4)
+ON_FEW_TEXTS = (classification, rivals_sentences, PARSING)
 # An experiment, words of a claim, and which models have the better scores if the claim is right.
-TRENDS: list[tuple[Callable[[Study], object], str, Favored]] = [
-    (arguments_mask.compare_masks, "training loss is lower", named("without")),
-    (arguments_heads.compare_translators, "lower effective resolution", named("8")),
-    (smoothing.run, "hurts perplexity", named("eps_ls = 0.0")),
-    (smoothing.run, "accuracy", smoothed),
-    (smoothing.run, "improves BLEU", smoothed),
-    (smoothing.run, "more unsure", smoothed),
-    (run_scaling, "additive attention outperforms", lambda plan: "additive" in plan.name),
-    (run_scaling, "scaled dot products outperform", lambda plan: "dot, scaled" in plan.name),
-    (run_tying, "helps: one matrix", named(tying.ONE)),
-    (run_tying, "helps: three matrices", named(tying.THREE)),
-    (positions.compare_lengths, "extrapolate", named("sinusoidal")),
-    (run_heads, "wider heads are better", named(table3_heads.MANY)),
-    (run_heads, "h = 8 instead of 1", named("base")),
-    (run_heads, "h = 32 instead of 8", named(table3_heads.MANY)),
-    (run_table2, "Big is better", named("big")),
-    (run_table2, "Averaged checkpoints", named("averaged")),
-    (run_table4, "loses something", named("full attention")),
-    (run_figures, figures3to5.TOPICS[0].claim, named("base")),
-    (classification.run, "Kind of phrase", named("self-attention")),
-    (classification.run, "Translation or not", named("self-attention")),
-    (rivals_sentences.classify_sentences, "Kind of phrase", named("self-attention")),
-    *((run_rivals, f"better than {name}.", named("Transformer")) for name in RIVALS),
+TRENDS: list[tuple[Part, str, Favored]] = [
+    (arguments_mask, "training loss is lower", named("without")),
+    (arguments_heads, "lower effective resolution", named("8")),
+    (smoothing, "hurts perplexity", named("eps_ls = 0.0")),
+    (smoothing, "accuracy", smoothed),
+    (smoothing, "improves BLEU", smoothed),
+    (smoothing, "more unsure", smoothed),
+    (scaling, "additive attention outperforms", lambda plan: "additive" in plan.name),
+    (scaling, "scaled dot products outperform", lambda plan: "dot, scaled" in plan.name),
+    (tying, "helps: one matrix", named(tying.ONE)),
+    (tying, "helps: three matrices", named(tying.THREE)),
+    (LENGTHS, "extrapolate", of_kind("sinusoidal")),
+    (HEADS, "wider heads are better", named(table3_heads.MANY)),
+    (HEADS, "h = 8 instead of 1", named("base")),
+    (HEADS, "h = 32 instead of 8", named(table3_heads.MANY)),
+    (TABLE2, "Big is better", named("big")),
+    (TABLE2, "Averaged checkpoints", named("averaged")),
+    (PARSING, "loses something", named("full attention")),
+    (FIGURES, figures3to5.TOPICS[0].claim, named("base")),
+    (classification, "Kind of phrase", of_kind("self-attention")),
+    (classification, "Translation or not", of_kind("self-attention")),
+    (rivals_sentences, "Kind of phrase", of_kind("self-attention")),
+    *((TRANSLATORS, f"better than {name}.", named("Transformer")) for name in RIVALS),
     *(
-        (table1_translators.compare_translators, f"in place of {layer.name} ", named("self-attention"))
+        (table1_translators, f"in place of {layer.name} ", named("self-attention"))
         for layer in LAYER_TYPES
         if layer.name != "self-attention"
     ),
     *(
-        (run_table3, text, named(label) if (expected == "more") == (score == "BLEU") else named("base"))
+        (ROWS, text, named(label) if (expected == "more") == (score == "BLEU") else named("base"))
         for text, label, score, expected in table3.STATEMENTS
     ),
 ]  # fmt: skip
@@ -240,7 +262,7 @@ def check_sides(ours: str, planned: Sequence[PlannedTrial], favored: Favored, ga
 
     def is_favored(side: str) -> bool:
         # Some names are parts of others, such as "h = 1" of "h = 1, d_k = 64".
-        inside = [plan for plan in planned if plan.name in side]
+        inside = [plan for plan in planned if plan.name.rpartition(": ")[2] in side]
         return favored(max(inside, key=lambda plan: len(plan.name))) if inside else False
 
     first, second = map(is_favored, sides)
@@ -251,42 +273,44 @@ def check_sides(ours: str, planned: Sequence[PlannedTrial], favored: Favored, ga
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize(("run", "words", "favored"), TRENDS, ids=[f"{run.__name__}: {words}" for run, words, _ in TRENDS])  # fmt: skip
+@pytest.mark.parametrize(("experiment", "words", "favored"), TRENDS, ids=[words for _, words, _ in TRENDS])  # fmt: skip
 def test_a_trend_follows_the_scores_of_the_right_models(
-    run: Callable[[Study], object], words: str, favored: Favored
+    experiment: Part, words: str, favored: Favored
 ) -> None:
     works = {gain: Invented(favored, gain) for gain in (1.0, -1.0, 0.0)}
-    found = {gain: find_claim(run, work, words) for gain, work in works.items()}
+    found = {gain: find_claim(experiment, work, words) for gain, work in works.items()}
     assert {gain: claim.verdict for gain, claim in found.items()} == {
         1.0: "holds", -1.0: "does not", 0.0: "not decided",
     }  # fmt: skip
     chance = {gain: claim.p for gain, claim in found.items()}
     assert max(chance[1.0] or 0, chance[-1.0] or 0) < 0.05 < (chance[0.0] or 0)
-    if run is arguments_mask.compare_masks:
+    if experiment is arguments_mask:
         check_sides(found[1.0].ours, works[1.0].planned, favored, 1.0)
     # Models that have hardly learned decide nothing.
-    assert find_claim(run, Invented(favored, 1.0, level=12.0), words).verdict == "not decided"
+    assert (
+        find_claim(experiment, Invented(favored, 1.0, level=12.0), words).verdict == "not decided"
+    )
 
 
-EQUALITIES: list[tuple[Callable[[Study], object], str, Favored]] = [
-    (positions.compare_kinds, "nearly identical", named("learned")),
-    (run_scaling, "perform similarly", named("additive, d_k = 8")),
-    (run_tying, "Sharing costs no quality", named(tying.THREE)),
+EQUALITIES: list[tuple[Part, str, Favored]] = [
+    (KINDS, "nearly identical", named("learned")),
+    (scaling, "perform similarly", named("additive, d_k = 8")),
+    (tying, "Sharing costs no quality", named(tying.THREE)),
 ]
 # That the training loss is lower without the mask asks only whether models with the mask have learned.
-ONE_SIDED = (run_figures, arguments_mask.compare_masks)
+ONE_SIDED = (FIGURES, arguments_mask)
 COMPARISONS = [row for row in (*TRENDS, *EQUALITIES) if row[0] not in ONE_SIDED]
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize(("run", "words", "favored"), COMPARISONS, ids=[f"{run.__name__}: {words}" for run, words, _ in COMPARISONS])  # fmt: skip
+@pytest.mark.parametrize(("experiment", "words", "favored"), COMPARISONS, ids=[words for _, words, _ in COMPARISONS])  # fmt: skip
 def test_two_models_are_compared_only_if_both_have_learned(
-    run: Callable[[Study], object], words: str, favored: Favored
+    experiment: Part, words: str, favored: Favored
 ) -> None:
     for level, gain in ((12.0, 18.0), (84.0, -18.0)):  # one has 84 BLEU, the other 12
         work = Invented(favored, gain, level)
-        claim = find_claim(run, work, words)
+        claim = find_claim(experiment, work, words)
         assert claim.verdict == "not decided"
         check_sides(claim.ours, work.planned, favored, gain)
 
@@ -298,17 +322,18 @@ def test_table_3_says_what_follows_from_all_of_its_trainings(
 ) -> None:
     monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
     work = Invented(named("base"), 1.0)
-    found = table3.run(work)
-    assert {*run_table3(work)} <= {*found.claims}
-    assert {*run_heads(work)} <= {*found.claims, *found.tables}
+    groups = work.run_groups(table3.plan(work))
+    found = table3.conclude(work, groups)
+    assert all(claim in found for claim in ROWS.conclude(work, groups))
+    assert all(finding in found for finding in HEADS.conclude(work, groups))
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (5_000, "holds")])
-@pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: f"{row[0].__name__}: {row[1]}")  # fmt: skip
+@pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: row[1])  # fmt: skip
 def test_one_right_text_more_with_every_seed_decides_nothing(
-    row: tuple[Callable[[Study], object], str, Favored],
+    row: tuple[Part, str, Favored],
     texts: int,
     verdict: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -317,8 +342,8 @@ def test_one_right_text_more_with_every_seed_decides_nothing(
     module = sys.modules[__name__]
     monkeypatch.setattr(module, "JITTER", (0.0, 0.0, 0.0))
     monkeypatch.setattr(module, "TEXTS", texts)
-    run, words, favored = row
-    assert find_claim(run, Invented(favored, 0.05), words).verdict == verdict
+    experiment, words, favored = row
+    assert find_claim(experiment, Invented(favored, 0.05), words).verdict == verdict
 
 
 def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +351,7 @@ def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> Non
         return arguments_heads.TargetScores(0.2 * heads + seed / 1000, 1.0)
 
     monkeypatch.setattr(arguments_heads, "train_two_targets", train)
-    claim = find_claim(arguments_heads.compare_two_targets, Invented(smoothed, 0.0), "single head")
+    claim = arguments_heads.compare_two_targets(Invented(smoothed, 0.0))[1]
     assert claim.ours.startswith("two heads less one of full width: +20.0 ")
     assert claim.verdict == "holds"
 
@@ -338,8 +363,8 @@ def test_longer_sentences_decide_only_if_they_are_translated(
     near: float, beyond: float, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(positions, "score_buckets", bucket_scores(near, beyond))
-    work = Invented(named("sinusoidal"), 1.0)
-    assert find_claim(positions.compare_lengths, work, "extrapolate").verdict == found
+    work = Invented(of_kind("sinusoidal"), 1.0)
+    assert find_claim(LENGTHS, work, "extrapolate").verdict == found
 
 
 def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
@@ -353,18 +378,18 @@ def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
 
 @pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
 def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
-    work = Invented(named("sinusoidal"), 1.0)
+    work = Invented(of_kind("sinusoidal"), 1.0)
     work.corpus = replace(work.corpus, test=((source, "d e"),) * 3)
-    claim = find_claim(positions.compare_lengths, work, "extrapolate")
+    claim = find_claim(LENGTHS, work, "extrapolate")
     assert claim.verdict == "not decided"
     assert missing in claim.ours
 
 
-@pytest.mark.parametrize(("run", "words", "favored"), EQUALITIES[:2])
-def test_equality_is_judged_on_both_sides(
-    run: Callable[[Study], object], words: str, favored: Favored
-) -> None:
-    found = {gain: find_claim(run, Invented(favored, gain), words) for gain in (0.0, 1.0, -1.0)}
+@pytest.mark.parametrize(("experiment", "words", "favored"), EQUALITIES[:2])
+def test_equality_is_judged_on_both_sides(experiment: Part, words: str, favored: Favored) -> None:
+    found = {
+        gain: find_claim(experiment, Invented(favored, gain), words) for gain in (0.0, 1.0, -1.0)
+    }
     assert {gain: claim.verdict for gain, claim in found.items()} == {
         0.0: "not decided", 1.0: "does not", -1.0: "does not",
     }  # fmt: skip
@@ -378,30 +403,31 @@ def test_equality_is_judged_on_both_sides(
 def test_sharing_costs_nothing_unless_it_does() -> None:
     words = "Sharing costs no quality"
     found = [
-        find_claim(run_tying, Invented(named(tying.THREE), gain), words).verdict
-        for gain in (-1.0, 1.0)
+        find_claim(tying, Invented(named(tying.THREE), gain), words).verdict for gain in (-1.0, 1.0)
     ]
     assert found == ["holds", "does not"]
 
 
-NEEDS: list[tuple[Callable[[Study], object], str, Favored]] = [
-    (arguments_mask.compare_masks, "mask is needed", named("with the mask")),
+NEEDS: list[tuple[Part, str, Favored]] = [
+    (arguments_mask, "mask is needed", named("with the mask")),
     *(
-        (schedule.run, f"learn with {usual}, and not with {usual._replace(steps=1)}", named(f"warm-up of {usual}"))
+        (schedule, f"learn with {usual}, and not with {usual._replace(steps=1)}", named(f"warm-up of {usual}"))
         for usual in (schedule.WarmUp(8), schedule.WarmUp(8, "none"))  # 8 is that of a toy
     ),
 ]  # fmt: skip
 
 
 @pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize(("run", "words", "favored"), NEEDS, ids=[words for _, words, _ in NEEDS])
+@pytest.mark.parametrize(
+    ("experiment", "words", "favored"), NEEDS, ids=[words for _, words, _ in NEEDS]
+)
 @pytest.mark.parametrize(("having", "lacking", "found"), [(85.0, 2.0, "holds"), (85.0, 80.0, "does not"), (12.0, 2.0, "not decided")])  # fmt: skip
 def test_a_part_is_needed_if_models_learn_only_with_it(
-    run: Callable[[Study], object], words: str, favored: Favored,
+    experiment: Part, words: str, favored: Favored,
     having: float, lacking: float, found: str,
 ) -> None:  # fmt: skip
     work = Invented(favored, (having - lacking) / 4, level=lacking)
-    assert find_claim(run, work, words).verdict == found
+    assert find_claim(experiment, work, words).verdict == found
 
 
 @pytest.mark.slow
@@ -424,7 +450,7 @@ def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_pa
     work = Invented(smoothed, 0.0)
     [trial, *_] = work.run_groups([PlannedTrial("x", work.base)])["x"].trials
     group = TrialGroup(tuple(replace(trial, loss=loss) for loss in (whole, holes)))
-    assert schedule.draw_losses({schedule.WarmUp(1): group}).svg
+    assert schedule.draw_losses({"a": group}).svg
 
 
 @pytest.mark.parametrize(
@@ -433,7 +459,9 @@ def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_pa
 def test_a_claim_says_when_only_the_least_score_keeps_it_open(
     differences: list[float], names_the_rule: bool
 ) -> None:
-    claim = trend_claim("x", "1", "{}", differences, learned=LearnedScores(50, ([60.0], [49.0])))
+    claim = trend_claim(
+        "x", "1", "{}", differences, learned=LearnedScores(Gate(50), ([60.0], [49.0]))
+    )
     assert claim.verdict == "not decided"
     assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
 

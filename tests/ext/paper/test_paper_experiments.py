@@ -1,7 +1,6 @@
 """Experiments end to end at toy scale, how results are kept, the report and the command."""
 
 import base64
-import importlib
 import os
 import re
 from html.parser import HTMLParser
@@ -14,15 +13,15 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.ext.demo import Example as Phrase
 from headway.ext.paper import report, reproduction
-from headway.ext.paper.experiments import classification, table2, table3
-from headway.ext.paper.experiments.table3 import plan_trials as plan_table3
-from headway.ext.paper.reproduction import EXPERIMENTS, TRAININGS, reproduce, write_report
-from headway.ext.paper.results import Claim, Findings, Table
+from headway.ext.paper.experiments import classification, table2, table3, wmt14
+from headway.ext.paper.reproduction import EXPERIMENTS, Description, reproduce, write_report
+from headway.ext.paper.results import Claim, Finding, Findings, Table
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.scales import BASES, SECONDS, SMALL
+from headway.ext.paper.running.scales import SCALES
+from headway.ext.paper.running.settings_tables import describe_regime, list_trainings
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial_forecast import duration_text, training_effort
-from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import CONTROLS, TABLE3, rows_of
 from headway.ext.paper.verdicts import Verdict
 from headway.locks import LOCK, DirectoryLock
@@ -40,7 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _count_no_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counting the steps of the paper's models takes seconds; test_paper_tables.py checks the counts."""
-    monkeypatch.setattr(table2, "count_step", lambda shape, tokens: 1e15)
+    for module in (table2, wmt14):
+        monkeypatch.setattr(module, "count_step", lambda shape, tokens: 9.5e12)
 
 
 @pytest.fixture
@@ -74,14 +74,14 @@ def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = Study(tmp_path, "toy", seeds=(1,))
-    result = classification.run(work)
+    result = reproduce("classification", work)
     assert len(result.tables[0].rows) == 6
     assert len(result.claims) == 2
     pairs = classification.make_tasks(work)[1].examples
     assert {len(example.parts) for example in pairs} == {2}
     assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
-    monkeypatch.setattr("headway.ext.paper.running.work.run_trial", pytest.fail)
-    assert classification.run(work).tables == result.tables
+    monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
+    assert reproduce("classification", work, again=True).tables == result.tables
 
 
 def test_no_text_is_in_two_parts_of_a_classifiers_task(
@@ -107,7 +107,7 @@ def test_no_text_is_in_two_parts_of_a_classifiers_task(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_parameters")
-@pytest.mark.parametrize("name", ["table2", "table3", "table4"])
+@pytest.mark.parametrize("name", ["wmt14", "table3", "table4"])
 def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path: Path) -> None:
     from headway.config import load
 
@@ -138,26 +138,17 @@ def test_what_is_about_the_papers_training_is_trained_so_and_a_result_says_what_
     def stop(work: Study, planned: list[PlannedTrial]) -> None:
         raise Stop
 
-    experiment = importlib.import_module(f"headway.ext.paper.experiments.{name}")
-    run = experiment.run
-
-    def run_until_trainings(work: Study) -> Findings:
-        with pytest.raises(Stop):
-            run(work)
-        return Findings(differs="much")
-
     monkeypatch.setattr(Study, "prepare_trials", stop)
-    monkeypatch.setattr(experiment, "run", run_until_trainings)
     work = Study(tmp_path, "toy")
-    work.trained.append(SMALL.training)  # of another experiment
-    differs = reproduce(name, work).differs
+    with pytest.raises(Stop):
+        reproduce(name, work)
     assert {training.optimizer for training in work.trained} == optimizers
-    assert ("Muon instead of Adam" in differs) == ("muon" in optimizers)
-    assert differs.startswith("much")
-    assert ("a weight decay of 0.3" in differs) == (name == "table4")
+    regime = describe_regime(work.trained)
+    assert ("Muon instead of Adam" in regime) == ("muon" in optimizers)
+    assert ("a weight decay of 0.3" in regime) == (name == "table4")
 
 
-def fake(work: Study) -> Findings:
+def fake(work: Study) -> list[Finding]:
     table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
     claims = (
         Claim("c & d", "1", "2", "holds", p=0.0123),
@@ -165,7 +156,7 @@ def fake(work: Study) -> Findings:
         Claim("its models have hardly learned", "1", "2", "not decided", p=0.001),
         Claim("f", "1", "2", "shown"),
     )
-    return Findings(tables=(table,), claims=claims, differs="much")
+    return [table, *claims]
 
 
 class Reader(HTMLParser):
@@ -188,12 +179,14 @@ def test_finished_results_are_reused_and_shown(
 ) -> None:
     calls: list[Study] = []
 
-    def run(work: Study) -> Findings:
+    def count(work: Study) -> list[Finding]:
         calls.append(work)
         return fake(work)
 
-    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(run)})
-    monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
+    parts = {"count": count, "plan": lambda work: []}
+    module = type("Module", (), {name: staticmethod(part) for name, part in parts.items()})
+    described = Description("F & G", "1", counted="much")
+    monkeypatch.setattr(reproduction, "EXPERIMENTS", {"fake": described})
     monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
     shown: list[str] = []
     first = reproduce("fake", Study(tmp_path, "minutes", show=shown.append))
@@ -233,22 +226,6 @@ def test_finished_results_are_reused_and_shown(
     assert ("p = 0.012" in reader.text, "p = 0.3" in reader.text) == (True, True)
     # Nothing was run at another scale.
     assert "F & G" not in write_report(Study(tmp_path, "toy")).read_text(encoding="utf-8")
-
-
-def test_the_scale_toy_decides_nothing_and_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = type("Module", (), {"TITLE": "F & G", "SECTION": "1", "run": staticmethod(fake)})
-    monkeypatch.setattr(reproduction, "EXPERIMENTS", ("fake",))
-    monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
-    work = Study(tmp_path, "toy")
-    assert "No claim is judged yet." in write_report(work).read_text(encoding="utf-8")
-    claims = reproduce("fake", work).claims
-    assert [claim.verdict for claim in claims] == [*["not decided"] * 3, "shown"]
-    assert {claim.p for claim in claims} == {None}
-    page = write_report(work).read_text(encoding="utf-8")
-    assert "Scale toy: each model is trained for three steps, so that nothing is learned." in page
-    assert "trends" not in page
 
 
 @pytest.mark.slow
@@ -329,7 +306,7 @@ def test_the_report_contains_its_figures(tmp_path: Path) -> None:
 
 def test_one_table_has_all_claims_in_the_papers_order() -> None:
     def claim(text: str, verdict: Verdict, section: str = "") -> Claim:
-        return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, p=0.04)
+        return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, 0.04, "Muon")
 
     results = [
         Findings(section="Figure 5", claims=(claim("heads", "holds"),)),
@@ -340,7 +317,9 @@ def test_one_table_has_all_claims_in_the_papers_order() -> None:
     table = page.split("<h2>All claims")[1].split("</table>")[0]
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
     assert [row[:2] for row in rows] == [["3.4", "scale"], ["6.1", "bigger"], ["Figure 5", "heads"]]
-    assert all((row[2], row[4]) == ("+1.0 (+0.5 to +1.5)", "paired") for row in rows)
+    assert all(
+        (row[2], row[4], row[5]) == ("+1.0 (+0.5 to +1.5)", "Muon", "paired") for row in rows
+    )
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 
@@ -348,24 +327,25 @@ def test_one_table_has_all_claims_in_the_papers_order() -> None:
 def test_the_listed_times_are_those_of_the_forecast(
     scale: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    base = BASES[scale]
+    base = SCALES[scale].base
     plans = {
-        "table3": plan_table3(base, [*TABLE3, *CONTROLS]),
+        "table3": table3.plan_rows(base, [*TABLE3, *CONTROLS]),
         "figures3to5": [PlannedTrial("base", base)],
     }
+    of_scale = {name: getattr(each, scale) for name, each in EXPERIMENTS.items()}
     for name, planned in plans.items():
         effort = sum(plan.effort for plan in planned) / training_effort(base)
-        minutes = 3 * effort * SECONDS[scale] / 60
-        assert TRAININGS[scale][name] == (3 * len(planned), pytest.approx(minutes, abs=0.51))
+        minutes = 3 * effort * SCALES[scale].seconds / 60
+        assert of_scale[name] == [3 * len(planned), pytest.approx(minutes, abs=0.51)]
     for seeds in (["5"], ["5", "6", "7"]):
         assert dispatch(["reproduce", "--list", "--scale", scale, "--seeds", *seeds]) == 0
         share = len(seeds) / 3
         *listed, _, note = capsys.readouterr().out.splitlines()
-        assert [line.split()[0] for line in listed] == list(TRAININGS[scale]) == list(EXPERIMENTS)
-        for line, (count, minutes) in zip(listed, TRAININGS[scale].values(), strict=True):
+        assert [line.split()[0] for line in listed] == list(of_scale) == list(EXPERIMENTS)
+        for line, (count, minutes) in zip(listed, of_scale.values(), strict=True):
             time = f"; {count * share:.0f} trainings, {duration_text(60 * share * minutes)} of"
             assert (time in line) == (count > 0)
-        count, minutes = map(sum, zip(*TRAININGS[scale].values(), strict=True))
+        count, minutes = map(sum, zip(*of_scale.values(), strict=True))
         total = (
             f"All: {count * share:.0f} trainings, {duration_text(60 * share * minutes)} of one core"
         )
@@ -376,10 +356,10 @@ def test_the_listed_times_are_those_of_the_forecast(
 def test_an_experiment_that_fails_does_not_stop_the_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(work: Study) -> Findings:
+    def fail(work: Study) -> list[Finding]:
         raise HeadwayError("it fails")
 
-    monkeypatch.setattr("headway.ext.paper.experiments.smoothing.run", fail)
+    monkeypatch.setattr("headway.ext.paper.experiments.smoothing.count", fail)
     words = ["smoothing", "tying", "--out", str(tmp_path), "--scale", "paper", "--seeds", "3"]
     assert dispatch(["reproduce", *words]) == 1
     captured = capsys.readouterr()
@@ -401,8 +381,7 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Study, "run_trials", run_one)
-    monkeypatch.setitem(BASES, "minutes", BASES["toy"])
-    monkeypatch.setattr(Study, "pick", lambda self, *, toy, minutes, hours=None: toy)
+    monkeypatch.setitem(SCALES, "minutes", SCALES["toy"])
     with pytest.raises(KeyboardInterrupt):
         dispatch(["reproduce", "smoothing", "--out", str(tmp_path)])
     page = tmp_path / "report.html"
@@ -449,9 +428,10 @@ def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(
     # It is no result: the experiment is done from its beginning.
     calls: list[str] = []
     monkeypatch.setattr(
-        "headway.ext.paper.experiments.positions.run",
-        lambda work: (calls.append(work.experiment), Findings(differs="all"))[1],
+        "headway.ext.paper.experiments.positions.count",
+        lambda work: (calls.append(work.experiment), [])[1],
     )
+    monkeypatch.setattr("headway.ext.paper.experiments.positions.plan", lambda work: [])
     reproduce("positions", Study(tmp_path, "toy"))
     assert calls == ["positions"]
     assert not [*tmp_path.glob("*unfinished*")]
@@ -468,13 +448,13 @@ def test_trainings_of_other_code_scales_and_texts_are_not_listed(
     work = Study(tmp_path, "toy", seeds=(1,))
     work.experiment = "smoothing"
     work.run_trials([PlannedTrial("base", work.base)])
-    [row] = work.finished_trials().rows
+    [row] = list_trainings(work).rows
     assert row[:3] == ("smoothing", "base", 1)
-    assert Study(tmp_path, "minutes").finished_trials().rows == ()
+    assert list_trainings(Study(tmp_path, "minutes")).rows == ()
     pairs = (("a b", "c d"),) * 20
     other = Bitext("text", pairs, pairs, pairs, ("en", "de"))
-    assert Study(tmp_path, "toy", corpus=other).finished_trials().rows == ()
+    assert list_trainings(Study(tmp_path, "toy", corpus=other)).rows == ()
     monkeypatch.setattr(
-        "headway.ext.paper.running.planned_trial.code_version", lambda *modules: "another"
+        "headway.ext.paper.running.planned_trial.source_version", lambda *modules: "another"
     )
-    assert work.finished_trials().rows == ()
+    assert list_trainings(work).rows == ()

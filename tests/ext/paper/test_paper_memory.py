@@ -10,7 +10,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from headway.ext.paper.experiments import rivals_stories
 from headway.ext.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
 from headway.ext.paper.rivals.stories import LONGEST, PLACES, Facts, StoryWords, make_questions
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.running.study import Study
 
 STORY = torch.tensor([[[3, 7, 2, 9, 4], [5, 2, 0, 0, 0], [8, 3, 6, 0, 0]]])
 QUESTION = torch.tensor([[4, 9, 0, 0]])
@@ -152,7 +152,7 @@ def test_the_experiment_answers_questions_that_were_not_seen(
     assert [row[:2] for row in table.rows] == [(1, 1), (1, 3), (2, 1), (2, 3)]
     assert [claim.verdict for claim in claims] == ["not decided", "not decided"]
     for found, facts in zip(asked, (1, 1, 2, 2), strict=True):
-        seen, unseen = rivals_stories.make_parts(work, facts, 7)
+        seen, unseen = rivals_stories.make_parts(facts, 7)
         assert unseen
         assert not set(seen) & set(unseen)
         assert all(map(torch.equal, found, StoryWords().tensors(unseen)))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headway.ext.paper.results import Claim
-from headway.ext.paper.running.scales import BASES
+from headway.ext.paper.running.scales import SCALES
 from headway.ext.paper.verdicts import count_surviving
 from support.documentation import ROOT
 
@@ -90,7 +90,7 @@ def test_claims_and_trends_are_counted_as_in_the_report(scale: str, sentence: st
 
 @pytest.mark.parametrize("scale", ["minutes", "hours"])
 def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale: str) -> None:
-    training = BASES[scale].training
+    training = SCALES[scale].base.training
     share = f"{100 * training.cool_steps / training.max_steps:.0f} % of the steps"
     assert set(re.findall(r"falls to zero in the last (.*?)\.", read_report(scale).text)) == {share}
 

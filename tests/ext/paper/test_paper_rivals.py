@@ -23,7 +23,7 @@ from headway.ext.paper.rivals.rival import Rival
 from headway.ext.paper.rivals.rival_training import PLAIN, score_rival, translate
 from headway.ext.paper.running import scoring
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.running.study import Study
 from headway.model import Transformer
 from headway.text.prepared import PreparedData
 from headway.training.steps.feed import Feed
@@ -420,8 +420,8 @@ def test_the_rivals_train_beside_the_transformer(
     assert {claim.verdict for claim in result.claims} == {"not decided"}
     assert dict(result.tables[-1].rows) == rivals.DEPARTURES
     assert "as in their own paper" not in result.differs
-    monkeypatch.setattr("headway.ext.paper.running.work.run_trial", pytest.fail)
-    work.run_groups(rivals.plan_trials(work))  # finished trainings are read
+    monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
+    work.run_groups(rivals.plan_translators(work))  # finished trainings are read
 
 
 @pytest.mark.slow

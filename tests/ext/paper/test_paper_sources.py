@@ -1,6 +1,6 @@
 """What a result depends on: other code, other data and another device give another one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -20,14 +20,13 @@ from headway.ext.paper.experiments import (
 )
 from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.reproduction import reproduce
-from headway.ext.paper.results import Findings, collect
+from headway.ext.paper.results import Finding, Table
 from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.ext.paper.running import sources, task
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.running.study import Study
 
 FILES = {
     "__init__.py": "",
@@ -71,23 +70,56 @@ def test_all_that_a_module_imports_is_found_and_nothing_else(package: Path) -> N
 
 @pytest.mark.parametrize("name", ["used.py", "room/native/code.cpp"])
 def test_the_version_follows_each_of_the_sources(name: str, package: Path) -> None:
-    version = sources.code_version.__wrapped__  # without its cache
-    first = version("pack.used")
+    first = version_in_another_process("pack.used")
     (package / "unused.py").write_text("x = 1")
-    (package / name).write_text(f"{FILES[name]}\n")
+    (package / name).write_text(f"{FILES[name]}x = 1\n")
+    version = sources.source_version.__wrapped__  # without its cache
     assert version("pack.used") == first  # what is edited later is not what this process runs
-    sources._digest.cache_clear()  # of another process
-    assert version("pack.used") != first
+    assert version_in_another_process("pack.used") != first
     (package / name).write_text(FILES[name])
-    sources._digest.cache_clear()
-    assert version("pack.used") == first
+    assert version_in_another_process("pack.used") == first
+
+
+def version_in_another_process(module: str) -> str:
+    sources._read.cache_clear()
+    return str(sources.source_version.__wrapped__(module))
+
+
+CODE = """
+def f(x):
+    if x == 0:
+        return -1.5
+    return [x, "a"]
+
+class C:
+    def g(self):
+        return 0
+"""
+SAME = (
+    '"""Docs of the module."""\n' + CODE.replace("f(x):", 'f(x):\n    """Docs of f."""\n'),
+    CODE.replace("class C:", 'class C:  # a comment\n    """Docs."""\n'),
+    CODE.replace("-1.5", "(\n            -1.50)").replace('"a"', "'a'"),
+)
+OTHER = (
+    CODE.replace("-1.5", "1.5"), CODE.replace("x == 0", "x is None"), CODE.replace("[x, ", "[x, x, "),
+    CODE.replace("return 0", "return False"), CODE.replace("return 0", '"""No docs."""; "a"\n        return 0'),
+    CODE.replace("x", "y"), CODE + "C = None\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*SAME, *OTHER])
+def test_the_version_follows_the_code_and_no_docstring_or_comment(text: str, package: Path) -> None:
+    (package / "used.py").write_text(CODE)
+    first = version_in_another_process("pack.used")
+    (package / "used.py").write_text(text)
+    assert (version_in_another_process("pack.used") == first) == (text in SAME)
 
 
 @pytest.mark.parametrize("library", ["sacremoses", "torch"])
 def test_the_version_follows_each_library_that_decides_subwords_weights_or_scores(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    version = sources.code_version.__wrapped__
+    version = sources.code_version
     before = version("headway.files")
     monkeypatch.setattr(
         sources, "version", lambda name: "9.9" if name == library else metadata.version(name)
@@ -109,28 +141,17 @@ def test_results_follow_all_that_measures_and_judges(experiment: str, parts: lis
     assert not any(name.startswith(("ext/server/", "cli/", "ext/best/")) for name in names)
 
 
-class Planning(Study):
-    """Plans trainings, and stops before the first."""
-
-    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, TrialGroup]:
-        self.planned = planned
-        raise KeyboardInterrupt
-
-
 # A training may have another task, change, trainer or system than those of the base.
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "run",
-    [arguments_mask.compare_masks, table4.run, rivals_sentences.classify_sentences],
-)
-def test_no_training_follows_what_judges_it(run: Callable[[Study], object], tmp_path: Path) -> None:
-    work = Planning(tmp_path, "toy")
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
-    for plan in work.planned:
+@pytest.mark.parametrize("plan_trials", [arguments_mask.plan, table4.plan, rivals_sentences.plan])
+def test_no_training_follows_what_judges_it(
+    plan_trials: Callable[[Study], list[PlannedTrial]], tmp_path: Path
+) -> None:
+    work = Study(tmp_path, "toy")
+    for plan in plan_trials(work):
         found = sources.sources(*plan._modules(plan.task or work.corpus))
         names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
-        judges = {"trends.py", "verdicts.py", "results.py", "running/group.py", "running/work.py"}
+        judges = {"trends.py", "verdicts.py", "results.py", "running/group.py", "running/study.py"}
         assert not names & {f"ext/paper/{name}" for name in judges}
         # What the experiments say and the paper's settings are no part of a training either.
         assert not any(
@@ -141,7 +162,7 @@ def test_no_training_follows_what_judges_it(run: Callable[[Study], object], tmp_
 @pytest.mark.slow
 def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:
     work = Study(tmp_path, "toy")
-    plans = {plan.name: plan for plan in rivals.plan_trials(work)}
+    plans = {plan.name: plan for plan in rivals.plan_translators(work)}
     keys = {name: plan.key(work.corpus) for name, plan in plans.items()}
     assert len(set(keys.values())) == len(plans)
     bytenet = replace(plans["ByteNet"], name="another label")
@@ -209,12 +230,13 @@ def test_a_result_is_of_the_code_and_files_that_it_began_with(
     given = tmp_path / "given"
     given.write_text("first")
 
-    def run(work: Study) -> Findings:
+    def count(work: Study) -> list[Finding]:
         monkeypatch.setattr(reproduction, "code_version", lambda *modules: "another")
         given.write_text("second")
-        return collect(differs="x")
+        return [Table("x", (), ())]
 
-    monkeypatch.setattr(table4, "run", run)
+    monkeypatch.setattr(table4, "count", count)
+    monkeypatch.setattr(table4, "plan", lambda work: [])
     monkeypatch.setattr(table4, "given_files", lambda work: [given])
     work = Study(tmp_path, "toy")
     key = reproduction._key("table4", work)
@@ -223,7 +245,7 @@ def test_a_result_is_of_the_code_and_files_that_it_began_with(
 
 
 def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table4, "run", lambda work: reproduction.collect(differs="x"))
+    monkeypatch.setattr(table4, "plan", lambda work: [])
 
     def shown() -> str:
         lines: list[str] = []

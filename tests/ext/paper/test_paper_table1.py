@@ -21,8 +21,9 @@ from headway.ext.paper.measuring.paths import (
     layers_by_gradient,
     states_by_gradient,
 )
+from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.results import Claim, Findings, Table
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.running.study import Study
 
 
 def test_the_counter_counts_products_and_changes_nothing() -> None:
@@ -128,7 +129,7 @@ def test_memory_of_stored_attention_is_quadratic_and_of_the_layer_linear() -> No
 @pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
 def test_table_1_runs_at_toy_size(tmp_path: Path) -> None:
-    result = table1.run(Study(tmp_path, "toy", seeds=(1,)))
+    result = reproduce("table1", Study(tmp_path, "toy", seeds=(1,)))
     assert Findings.from_json(result.to_json()) == result
     verdicts = {claim.text: claim.verdict for claim in result.claims}
     counted = [v for t, v in verdicts.items() if "mixes positions" in t]

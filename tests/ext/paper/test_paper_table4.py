@@ -6,7 +6,8 @@ import pytest
 
 from headway.ext.paper.experiments import table4
 from headway.ext.paper.experiments.table4_treebank import make_treebank
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.reproduction import reproduce
+from headway.ext.paper.running.study import Study
 
 
 @pytest.mark.slow
@@ -14,10 +15,10 @@ def test_table_4_runs_at_toy_size_and_reuses_its_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = Study(tmp_path, scale="toy", seeds=(1,))
-    result = table4.run(work)
+    result = reproduce("table4", work)
     assert result.claims[0].verdict == "shown"
-    monkeypatch.setattr("headway.ext.paper.running.work.run_trial", pytest.fail)
-    assert table4.run(work).tables == result.tables
+    monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
+    assert reproduce("table4", work, again=True).tables == result.tables
 
 
 def test_a_given_treebank_replaces_the_generated_one(tmp_path: Path) -> None:

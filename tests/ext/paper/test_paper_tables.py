@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from headway.config import Config, ModelConfig
 from headway.ext.paper import charts, report
 from headway.ext.paper.charts import curves, intervals
-from headway.ext.paper.experiments import schedule, table2, table3, table4, tying
+from headway.ext.paper.experiments import schedule, table2, table3, table4, tying, wmt14
 from headway.ext.paper.experiments.table3_parameters import common_vocabulary
 from headway.ext.paper.measuring.parameters import (
     count_parameters,
@@ -26,10 +26,12 @@ from headway.ext.paper.results import Findings, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import score_predictions
+from headway.ext.paper.running.settings_tables import describe_regime, list_bases
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.work import Study
 from headway.ext.paper.settings import paper_settings
 from headway.ext.paper.table3_rows import CONTROLS, TABLE3, configure, find_row, shapes
+from headway.ext.paper.verdicts import Gate
 from headway.model import Transformer, parameter_count
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.objective import plain_loss
@@ -92,14 +94,14 @@ def test_the_published_base_has_the_papers_training() -> None:
                 regime.max_steps % regime.checkpoint_every == 0
             )  # averaged ones are equally far apart
     work = Study("unused", "hours")
-    assert not work.regime
-    work.trained += [work.published_base.training, work.base.training]
-    assert "Muon" in work.regime
-    assert "falls to zero in the last 65 % of the steps." in work.regime
-    longer = Study("unused", "hours")
-    longer.trained.append(configure(work.base, find_row("big")).training)
-    assert longer.regime == work.regime  # big has three times as many steps
-    rows = {row[0]: row[1:] for row in work.list_bases().rows}
+    published, base = work.published_base.training, work.base.training
+    assert not describe_regime([published])
+    regime = describe_regime([published, base])
+    assert "Muon" in regime
+    assert "falls to zero in the last 65 % of the steps." in regime
+    # Big has three times as many steps.
+    assert describe_regime([configure(work.base, find_row("big")).training]) == regime
+    rows = {row[0]: row[1:] for row in list_bases(work).rows}
     assert rows["training.optimizer"] == ("adam", "muon", "adam")
     assert rows["model.d_model"] == ("512", "128", "128")
     assert "training.device" not in rows
@@ -142,7 +144,7 @@ def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> 
 def test_the_papers_estimates_of_cost_are_reproduced() -> None:
     assert table2.estimate_flops("base") == pytest.approx(3.3e18, rel=0.01)
     assert table2.estimate_flops("big") == pytest.approx(2.3e19, rel=0.01)
-    for name in table2.SETTINGS:
+    for name in wmt14.SETTINGS:
         config = paper_settings(name)
         assert config.model.dropout == (0.3 if "en-de-big" in name else 0.1)
         assert config.text.vocab_size == (37_000 if "en-de" in name else 32_000)
@@ -150,7 +152,7 @@ def test_the_papers_estimates_of_cost_are_reproduced() -> None:
 
 def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
     names = {path.stem for path in (Path(table2.__file__).parents[1] / "settings").glob("*.toml")}
-    assert names == {*table2.SETTINGS, *table4.SETTINGS}
+    assert names == {*wmt14.SETTINGS, *table4.SETTINGS}
     for name in names:
         assert paper_settings(name).training.max_steps in (100_000, 300_000), name
     for name, pieces in zip(table4.SETTINGS, (16_000, 32_000), strict=True):
@@ -224,20 +226,20 @@ def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     """The claims have the right direction by test_paper_claims.py; these are the rows and the table."""
-    least = 50.0
+    gate = Gate(50.0)
     some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
-    assert [c.text for c in table3.statement_claims(some, least)] == [
+    assert [c.text for c in table3.statement_claims(some, gate)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
     ]  # fmt: skip
     assert len(table3.score_table(some).rows) == 5
-    assert len(table3.difference_table(some, least).rows) == 4
-    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), least).rows}
+    assert len(table3.difference_table(some, gate).rows) == 4
+    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), gate).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
     # The paper has no difference there, so that there is no direction.
     assert rows["(A) h = 16"][3] is rows["(A) h = 16"][6] is None
     # Models that have hardly learned are not compared.
     mixed = groups_with(-2.0) | {"(A) h = 1": groups_with(-45.0)["(A) h = 1"]}
-    rows = {row[0]: row for row in table3.difference_table(mixed, least).rows}
+    rows = {row[0]: row for row in table3.difference_table(mixed, gate).rows}
     assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
     assert rows["(A) h = 32"][3] == "holds"
 

@@ -13,13 +13,13 @@ from headway.errors import HeadwayError
 from headway.ext.paper.rivals.classifying import train_classifier
 from headway.ext.paper.rivals.rival_training import train_rival
 from headway.ext.paper.running.planned_trial import RUNNER, PlannedTrial
-from headway.ext.paper.running.scales import TOY
 from headway.ext.paper.running.sources import code_version
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.work import Study
 from headway.locks import DirectoryLock
 from headway.translation.directory import WEIGHTS
+from support.toy_scale import TOY
 
 
 def plan(directory: Path, trainer: str | None = None, version: str = "") -> Path:

@@ -19,10 +19,11 @@ from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import Pairs
+from headway.ext.paper.running.settings_tables import list_trainings
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.running.trial_forecast import Forecast, training_effort
 from headway.ext.paper.running.unmasking import remove_mask
-from headway.ext.paper.running.work import Study
 from headway.ext.paper.running.workers import run_together
 from headway.ext.paper.table3_rows import TABLE3, configure
 from headway.ext.paper.verdicts import (
@@ -167,7 +168,7 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
         raise AssertionError(f"{place} trained again")
 
     with monkeypatch.context() as patch:
-        patch.setattr("headway.ext.paper.running.work.run_trial", refuse)
+        patch.setattr("headway.ext.paper.running.study.run_trial", refuse)
         assert Study(tmp_path, "toy").run_trials([PlannedTrial("by another name", work.base)]) == [
             first
         ]
@@ -191,7 +192,7 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
 def test_a_trial_in_a_worker_is_the_same_as_in_this_process(
     trained: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_together)
+    monkeypatch.setattr("headway.ext.paper.running.study.run_together", run_together)
     work = Study(tmp_path, "toy", processes=2)
     planned = [PlannedTrial("x", work.published_base)] * 2  # equal ones are trained once
     assert [trial.scores for trial in work.run_trials(planned)] == [trained.scores] * 2
@@ -310,3 +311,32 @@ def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_pa
     with pytest.raises(UsageError, match="--device = 'cuda:9', but torch sees"):
         dispatch(["reproduce", "tying", "--out", str(tmp_path), "--device", "cuda:9"])
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("copied_trainings")
+def test_trainings_of_other_machines_count_if_they_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another device and other libraries are another machine; other settings are another training."""
+    other = Study(tmp_path / "gpu", "toy", seeds=(1, 2))
+    plans = [PlannedTrial(name, replace(other.base, model=replace(other.base.model, norm=name))) for name in ("pre", "post")]  # type: ignore[arg-type]  # fmt: skip
+    groups = other.run_groups(plans)
+    monkeypatch.setattr(
+        "headway.ext.paper.running.planned_trial.library_versions", lambda: ["another"]
+    )
+
+    def refuse(place: Path) -> None:
+        raise AssertionError(f"{place} trained again")
+
+    monkeypatch.setattr("headway.ext.paper.running.study.run_trial", refuse)
+    here = Study(tmp_path / "here", "toy", seeds=(1, 2), others=[other.directory])
+    assert here.run_groups(plans) == groups
+    assert here.are_done(plans)
+    assert len(list_trainings(here).rows) == 4
+    assert not [*tmp_path.glob("here/trials/*")]
+    alone = Study(tmp_path / "here", "toy", seeds=(1, 2))
+    longer = replace(plans[0], config=replace(plans[0].config, training=replace(other.base.training, max_steps=4)))  # fmt: skip
+    for study, plan, seed in ((alone, plans[0], 1), (here, longer, 1), (here, plans[0], 3)):
+        with pytest.raises(AssertionError, match="again"):
+            study.run_trials([replace(plan, seed=seed)])

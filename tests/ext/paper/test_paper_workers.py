@@ -20,8 +20,8 @@ from headway.errors import HeadwayError
 from headway.ext.paper.running import workers
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.work import Study
 from headway.ext.paper.running.workers import run_together
 from headway.locks import DirectoryLock
 from headway.training.storage.run_directory import RunDirectory
@@ -128,7 +128,7 @@ def train_for_long(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_training_is_saved_at_control_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headway.ext.paper.running.work.run_together", run_together)
+    monkeypatch.setattr("headway.ext.paper.running.study.run_together", run_together)
     monkeypatch.setattr(workers, "subprocess", FORKING)
     log = tmp_path / "log"
     parent = Forked(lambda: train_for_long(tmp_path), log)

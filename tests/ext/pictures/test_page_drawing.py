@@ -18,6 +18,7 @@ from headway.ext.pictures.links import Selection, TokenLink, choose_cells, choos
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.style import FAINTEST, head_color, head_dash
 from headway.ext.pictures.views import VIEWS, view_json
+from support.attention_json import read_maps
 from support.pages import run_in_node
 
 LAYERS, HEADS, TARGETS, SOURCES = 2, 11, 5, 7
@@ -55,7 +56,7 @@ def maps() -> AttentionMaps:
     weights = random.dirichlet(np.full(SOURCES, 0.3), (LAYERS, HEADS, TARGETS)).astype(np.float32)
     queries, keys = [f" q{i}" for i in range(TARGETS)], [f" key{j}" for j in range(SOURCES)]
     exact = AttentionMaps("a", "b", {"cross": AttentionMap(queries, keys, weights)})
-    return AttentionMaps.from_json(exact.to_json())
+    return read_maps(exact.to_json())
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST, head_color
 from headway.ext.pictures.text_width import text_width
 from headway.ext.pictures.views import VIEWS, ViewName, draw_view, view_json
+from support.attention_json import read_maps
 
 SVG = "{http://www.w3.org/2000/svg}"
 LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7
@@ -262,7 +263,7 @@ def test_nothing_leaves_the_picture_or_overlaps(maps: AttentionMaps, kind: str) 
 
 def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
     found = json.loads(json.dumps(view_json(maps)))
-    assert AttentionMaps.from_json(found).source == maps.source
+    assert read_maps(found).source == maps.source
     for kind in maps.maps:
         for form, form_maps in (("maps", maps), ("words", maps.words())):
             drawn = found["views"][form][kind]["layouts"]

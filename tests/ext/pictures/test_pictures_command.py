@@ -18,13 +18,14 @@ from headway.cli.arguments import parse
 from headway.cli.main import dispatch
 from headway.cli.verbs import load_verb
 from headway.errors import HeadwayError
-from headway.ext.pictures import AttentionMaps, sentence_maps
+from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
 from headway.model import Transformer
 from headway.translation import Translator
+from support.attention_json import read_maps
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
@@ -152,7 +153,7 @@ def test_json_and_html_hold_the_maps(
 ) -> None:
     for name in ("a.json", "a.html"):
         picture(model_directory, "--out", str(tmp_path / name))
-    maps = AttentionMaps.from_json(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
+    maps = read_maps(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
     expected = sentence_maps(translator, SOURCE, TARGET)
     for kind, found in expected.maps.items():
         assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003

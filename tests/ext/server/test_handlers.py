@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 from headway import __version__
 from headway.config import Config, load_section
 from headway.errors import HeadwayError
-from headway.ext.pictures.maps import AttentionMaps
 from headway.ext.server.app import make_app
 from headway.ext.server.clients import Clients
 from headway.ext.server.environment import read_variables
@@ -26,6 +25,7 @@ from headway.ext.server.page_files import page_files
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
 from headway.text.languages import is_translatable
+from support.attention_json import read_maps
 from support.server import ask, client_of, fetch, send_file
 from support.toy_models import sentences
 
@@ -396,7 +396,7 @@ def test_alignment_names_the_words_of_both_texts(client):
 
 def test_attention_is_what_the_pictures_are_made_of(client):
     answer = ask(client, "/attention", q="the cat sees").json()
-    maps = AttentionMaps.from_json(answer)
+    maps = read_maps(answer)
     assert maps.source == "the cat sees"
     assert maps.target == ask(client, q="the cat sees").json()["translatedText"]
     assert set(maps.maps) == {"encoder", "decoder", "cross"}

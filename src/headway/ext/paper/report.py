@@ -33,7 +33,6 @@ def html(results: Sequence[Findings], scale: str, bases: Table, trainings: Table
         "paper.html",
         title="The paper, run",
         paper=PAPER,
-        is_toy=scale == "toy",
         counts={v: n for v in VERDICTS if (n := sum(c.verdict == v for _, c in claims))},
         together=_judge_together(results),
         results=results,

@@ -2,80 +2,107 @@
 
 import hashlib
 import importlib
-import platform
 import time
-from dataclasses import replace
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
-
-import torch
 
 from headway.errors import HeadwayError
 from headway.ext.paper import experiments, report
 from headway.ext.paper.charts import has_matplotlib
-from headway.ext.paper.results import Claim, Finding, Findings, collect, place_text
+from headway.ext.paper.experiments import table3
+from headway.ext.paper.results import Finding, Findings, collect, place_text
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial, describe_machine
+from headway.ext.paper.running.settings_tables import (
+    describe_regime,
+    list_bases,
+    list_trainings,
+    write_settings,
+)
 from headway.ext.paper.running.sources import code_version
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial_forecast import duration_text
-from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import GROUPS
 from headway.files import hash_file, replace_bytes
 
-# The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order.
-EXPERIMENTS = (
-    "arguments", "scaling", "feed_forward", "tying", "positions", "table1", "schedule", "smoothing",
-    "table2", "table3", "table4", "classification", "figures3to5", "rivals",
-)  # fmt: skip
-# The trainings of an experiment at a scale with three seeds, and about how many minutes they take on one
-# core by the forecast of `Study`. Trainings that several experiments share count for each. At "hours", parsers
-# and classifiers have their measured times: the forecast is made for translators, and too low for them.
-TRAININGS = {
-    "minutes": {
-        "arguments": (18, 12), "scaling": (18, 19), "feed_forward": (0, 0), "tying": (15, 10),
-        "positions": (15, 10), "table1": (18, 12), "schedule": (15, 18), "smoothing": (9, 6),
-        "table2": (9, 26), "table3": (66, 65), "table4": (6, 5), "classification": (12, 3),
-        "figures3to5": (3, 2), "rivals": (27, 87),
-    },
-    "hours": {
-        "arguments": (18, 99), "scaling": (18, 96), "feed_forward": (0, 0), "tying": (15, 83),
-        "positions": (15, 83), "table1": (18, 99), "schedule": (15, 175), "smoothing": (9, 50),
-        "table2": (9, 207), "table3": (66, 520), "table4": (6, 110), "classification": (12, 80),
-        "figures3to5": (3, 17), "rivals": (24, 252),
-    },
-}  # fmt: skip
+# They have texts of their own, or train nothing.
+WITHOUT_TEXT = {"feed_forward", "table4", "classification", "wmt14"}
 UNFINISHED = "Not finished: this is what needs no training."
+ONLY_SETTINGS = (
+    "Nothing is trained at this scale: the settings are written, with the commands that train them."
+)
+
+
+@dataclass(frozen=True)
+class Description:
+    """What people read of an experiment, from ``experiments.toml``.
+
+    Attributes:
+        title: For people.
+        section: Of the paper, or what it is about if that is no section.
+        counted: How what is counted departs from the paper.
+        trained: How what is trained departs from it.
+        minutes: At that scale with three seeds the number of trainings, and about how many minutes they take.
+        hours: The same at "hours".
+    """
+
+    title: str
+    section: str
+    counted: str = ""
+    trained: str = ""
+    minutes: Sequence[int] = (0, 0)
+    hours: Sequence[int] = (0, 0)
+
+
+def _read_descriptions() -> dict[str, Description]:
+    text = files(experiments.__name__).joinpath("experiments.toml").read_text(encoding="utf-8")
+    return {name: Description(**values) for name, values in tomllib.loads(text).items()}
+
+
+# The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order.
+EXPERIMENTS = _read_descriptions()
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
 
 
 class Experiment(Protocol):
-    """What every module of `EXPERIMENTS` defines.
+    """What every module of `EXPERIMENTS` defines: it counts, it plans trainings, and it concludes from them.
 
     One that reads files besides the work's text also has ``given_files(work)``, which returns their paths.
     """
 
-    TITLE: str
-    SECTION: str
+    @staticmethod
+    def count(work: Study) -> list[Finding]:
+        """Return what needs no trained translator."""
 
     @staticmethod
-    def run(work: Study) -> Findings:
-        """Measure; the result needs no name, title, section and seconds."""
+    def plan(work: Study) -> list[PlannedTrial]:
+        """Return the trainings, each with a name of its own; all seeds of each are run."""
+
+    @staticmethod
+    def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+        """Return what the trainings, by their names, show."""
 
 
 def list_experiments(scale: str, seeds: int = 3) -> str:
     """Return a line about each experiment, with its time if the scale has a forecast, and what the times are."""
-    known = TRAININGS.get(scale, {})
-    forecast = {name: (n * seeds // 3, 20 * m * seeds) for name, (n, m) in known.items()}  # seconds
+    forecast = {
+        name: (count * seeds // 3, 20 * minutes * seeds)  # seconds
+        for name, each in EXPERIMENTS.items()
+        for count, minutes in [getattr(each, scale, (0, 0))]
+    }
     lines = []
-    for name in EXPERIMENTS:
-        experiment = _load(name)
-        notes = [place_text(experiment.SECTION)]
-        if name in forecast:
-            count, seconds = forecast[name]
-            time_text = duration_text(seconds)
-            notes.append(f"{count} trainings, {time_text} of one core" if count else "no training")
-        lines.append(f"{name:<16}{experiment.TITLE} ({'; '.join(notes)})")
-    if forecast:
+    for name, each in EXPERIMENTS.items():
+        count, seconds = forecast[name]
+        time_text = f"{count} trainings, {duration_text(seconds)} of one core"
+        notes = [place_text(each.section), time_text if count else "no training"]
+        lines.append(f"{name:<16}{each.title} ({'; '.join(notes)})")
+    if scale != "paper":
         count, seconds = map(sum, zip(*forecast.values(), strict=True))
         note = (
             f"Times: at the scale {scale}, with {seeds} {'seed' if seeds == 1 else 'seeds'}, of a server of the 2020s (AMD EPYC, Zen 5), beside which"
@@ -98,40 +125,55 @@ def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
         work.show(
             f"{name}: done again, because the scale, the seeds, the device, the text, the rows, Headway's code or matplotlib differ"
         )
-    experiment = _load(name)
-    work.show(f"{name}: {experiment.TITLE}")
+    experiment, described = _load(name), EXPERIMENTS[name]
+    work.show(f"{name}: {described.title}")
     work.directory.mkdir(parents=True, exist_ok=True)
+    work.experiment, work.trained = name, []
     started = time.monotonic()
 
-    def finish(found: Findings) -> Findings:
+    def finish(findings: Sequence[Finding], differs: str) -> Findings:
+        found = collect(*findings)
         return replace(
             found,
             name=name,
-            title=experiment.TITLE,
-            section=experiment.SECTION,
-            claims=tuple(
-                replace(_as_decided(c, work.scale), section=c.section or experiment.SECTION)
-                for c in found.claims
-            ),
+            title=described.title,
+            section=described.section,
+            claims=tuple(replace(c, section=c.section or described.section) for c in found.claims),
             seconds=time.monotonic() - started,
-            differs=f"{found.differs} {work.regime}".strip(),
-            settings={
-                **found.settings,
-                "machine": _describe_machine(work),
-                "work": key,
-            },
+            differs=f"{differs} {describe_regime(work.trained)}".strip(),
+            settings=_describe_settings(name, work, plans) | {"work": key},
         )
 
-    def keep(*findings: Finding) -> None:
-        result = finish(collect(*findings, differs=UNFINISHED))
-        replace_bytes(_unfinished(path), result.to_json().encode())
-
-    work.experiment, work.trained, work.keep = name, [], keep
-    result = finish(experiment.run(work))
+    findings, plans = experiment.count(work), experiment.plan(work)
+    differs = described.counted
+    if plans and work.is_settings_only:
+        commands = write_settings(work.directory, plans)
+        findings.append(commands)
+        for _, command in commands.rows:
+            work.show(f"  {command}")
+        differs = f"{ONLY_SETTINGS} {differs}"
+    elif plans:
+        replace_bytes(_unfinished(path), finish(findings, UNFINISHED).to_json().encode())
+        findings += experiment.conclude(work, work.run_groups(plans))
+        differs = f"{differs} {described.trained.format(work=work)}"
+    result = finish(findings, differs)
     replace_bytes(path, result.to_json().encode())
     _unfinished(path).unlink(missing_ok=True)
     work.show(f"{name}: {result.seconds:.0f} s")
     return result
+
+
+def _describe_settings(name: str, work: Study, plans: Sequence[PlannedTrial]) -> dict[str, object]:
+    """Return what an experiment ran with, for the reader of its result."""
+    found: dict[str, object] = {"machine": describe_machine(work.device)}
+    if work.trained:
+        texts = {(plan.task or work.corpus).name for plan in plans}
+        found |= {"seeds": list(work.seeds), "text": ", ".join(sorted(texts))}
+        if plans[0].task:
+            found |= plans[0].config.to_dict()
+    if name == "table3":
+        found["rows"] = table3.trained_groups(work)
+    return found
 
 
 def write_report(work: Study) -> Path:
@@ -148,16 +190,9 @@ def write_report(work: Study) -> Path:
     results = [some[0] for some in found if some]
     path = work.directory / "report.html"
     replace_bytes(
-        path, report.html(results, work.scale, work.list_bases(), work.finished_trials()).encode()
+        path, report.html(results, work.scale, list_bases(work), list_trainings(work)).encode()
     )
     return path
-
-
-def _as_decided(claim: Claim, scale: str) -> Claim:
-    """Return a claim as a scale can decide it: at "toy", only identities and counts are."""
-    if scale != "toy" or claim.verdict == "shown":
-        return claim
-    return replace(claim, verdict="not decided", why="nothing is learned at the scale toy", p=None)
 
 
 def _is_current(result: Findings, work: Study) -> bool:
@@ -167,12 +202,6 @@ def _is_current(result: Findings, work: Study) -> bool:
 def _unfinished(path: Path) -> Path:
     """Return the file of what an experiment has found before its trainings."""
     return path.with_suffix(".unfinished.json")
-
-
-def _describe_machine(work: Study) -> str:
-    gpu = "" if work.device == "cpu" else f"{torch.cuda.get_device_name(work.device)}, "
-    system = f"Python {platform.python_version()}, {platform.machine()}"
-    return f"{gpu}torch {torch.__version__}, {system}"
 
 
 def _load(name: str) -> Experiment:
@@ -202,9 +231,10 @@ def _key(name: str, work: Study) -> str:
     # Both packages write the built-in text. A training depends on the text itself.
     writers = ", ".join(f"{name} {_version_of(name)}" for name in ("babel", "num2words"))
     pictures = "drawn" if has_matplotlib() else "missing"
+    also = "".join(f", also {directory}" for directory in work.others)
     return (
         f"{work.scale}, seeds {seeds}, device {work.device}, {text}, code {code}, {writers},"
-        f" pictures {pictures}"
+        f" pictures {pictures}{also}"
     )
 
 

@@ -56,6 +56,7 @@ class Claim:
         why: What the verdict rests on.
         section: Of the paper; if it is empty, the experiment's.
         p: Of a trend: how probable such differences would be without it; see `p_value`.
+        optimizer: Of the models that are compared, such as Adam or Muon.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Claim:
     why: str = ""
     section: str = ""
     p: float | None = None
+    optimizer: str = ""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
@@ -127,20 +129,12 @@ class Findings:
 Finding = Table | Figure | Claim
 
 
-def collect(*findings: Finding, differs: str, settings: dict[str, Any] | None = None) -> Findings:
-    """Return the result of an experiment.
-
-    Args:
-        findings: Tables, figures and claims, each kind in reading order.
-        differs: How the experiment departs from the paper.
-        settings: What it ran with.
-    """
+def collect(*findings: Finding) -> Findings:
+    """Return findings by their kinds, each kind in reading order."""
     return Findings(
         tables=tuple(finding for finding in findings if isinstance(finding, Table)),
         figures=tuple(finding for finding in findings if isinstance(finding, Figure)),
         claims=tuple(finding for finding in findings if isinstance(finding, Claim)),
-        differs=differs,
-        settings=settings or {},
     )
 
 

@@ -1,38 +1,73 @@
-"""Claims on trends: differences between trainings, one for each seed, and what they decide."""
+"""Claims on trainings, and what decides them: differences paired by seed, and a gate for models that have learned too little."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from headway.ext.paper.results import Claim
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.verdicts import (
+    Gate,
+    LearnedScores,
     Verdict,
-    if_learned,
     interval_text,
     p_value,
+    percent_text,
     verdict,
     verdict_equal,
+    verdict_needed,
     verdict_not_worse,
 )
 
 Expected = Literal["more", "less", "equal", "not less"]
+JUDGED_BY_THEMSELVES = ("right", "f1")  # scores whose own size says whether a model has learned
 
 
-@dataclass(frozen=True)
-class LearnedScores:
-    """Scores of the models that a trend compares, and what each group must reach for a verdict.
+def compare(
+    text: str,
+    groups: Mapping[str, TrialGroup],
+    name: str,
+    other: str,
+    gate: Gate,
+    *,
+    paper: str = "",
+    score: str = "bleu",
+    unit: str = "BLEU",
+    factor: float = 1.0,
+    expected: Expected = "more",
+    margin: float = 0.0,
+    spread: float = 0.0,
+    digits: int = 2,
+    note: str = "",
+    section: str = "",
+) -> Claim:
+    """Return the claim that the models of a training score more, or less, than those of another one.
 
-    Attributes:
-        least: The least mean.
-        scores: Of each group.
+    Args:
+        text: What the paper says.
+        groups: Trainings by their names.
+        name: The training whose scores count.
+        other: The one whose scores, seed by seed, are taken off.
+        gate: What the models of both must have learned.
+        paper: The paper's number.
+        score: The name of a score, or "nats" for the logarithm of the perplexity.
+        unit: Of the differences.
+        factor: By which differences are multiplied: 100 for shares in percent.
+        expected: The paper's side of zero.
+        margin: Of "equal" and "not less".
+        spread: See `headway.ext.paper.verdicts.t_interval`.
+        digits: Of the differences.
+        note: What a reader must know of the verdict.
+        section: Of the paper; if it is empty, the experiment's.
     """
-
-    least: float
-    scores: tuple[Sequence[float], ...]
-
-    def check(self, found: Verdict) -> Verdict:
-        """Return a verdict, or "not decided" if a group has learned too little."""
-        return if_learned(found, self.least, *self.scores)
+    ours, theirs = groups[name], groups[other]
+    gaps = ours.nats_less(theirs) if score == "nats" else ours.less(theirs, score)
+    judged = score if score in JUDGED_BY_THEMSELVES else "bleu"
+    return trend_claim(
+        text, paper, f"{name} less {other}: {{}} {unit}", [factor * gap for gap in gaps],
+        learned=LearnedScores(gate, (ours.values(judged), theirs.values(judged))),
+        optimizer=ours.optimizer, expected=expected, margin=margin, spread=spread, digits=digits,
+        why="paired by seed" + (f"; {note}" if note else ""), section=section,
+    )  # fmt: skip
 
 
 def trend_claim(
@@ -42,6 +77,7 @@ def trend_claim(
     differences: Sequence[float],
     *,
     learned: LearnedScores | None,
+    optimizer: str = "",
     expected: Expected = "more",
     margin: float = 0.0,
     spread: float = 0.0,
@@ -58,19 +94,19 @@ def trend_claim(
             interval of the differences take the place of ``{}``.
         differences: One for each seed.
         learned: What the models must have learned; None: nothing, as they are not trained translators.
-        expected: The paper's side of zero.
-        margin: Of "equal" and "not less".
-        spread: The least standard deviation of differences with a side: see `headway.ext.paper.verdicts.t_interval`.
-        digits: Of the differences.
+        optimizer: Of the models that are compared.
+        expected: As in `compare`.
+        margin: Likewise.
+        spread: Likewise.
+        digits: Likewise.
         why: What the verdict rests on.
-        section: Of the paper; if it is empty, the experiment's.
+        section: As in `compare`.
     """
-    by_itself = judge(differences, expected, margin, spread)
-    found = learned.check(by_itself) if learned else by_itself
-    if learned and found != by_itself:
-        why = (
-            f"{why}; not decided, because a model that is compared has less than {learned.least:g}"
-        )
+    found = judge(differences, expected, margin, spread)
+    if learned:
+        found, note = learned.judge(found)
+        why = f"{why}; {note}"
+    has_side = expected in ("more", "less") and len(differences) > 1
     return Claim(
         text,
         paper,
@@ -78,9 +114,30 @@ def trend_claim(
         found,
         why,
         section,
-        p_value(differences, spread)
-        if expected in ("more", "less") and len(differences) > 1
-        else None,
+        p_value(differences, spread) if has_side else None,
+        optimizer,
+    )
+
+
+def need_claim(
+    text: str,
+    having: TrialGroup,
+    lacking: TrialGroup,
+    gate: Gate,
+    *,
+    paper: str = "",
+    section: str = "",
+) -> Claim:
+    """Return the claim that translators learn only with a part; see `verdict_needed`."""
+    found, note = gate.judge(lambda least: verdict_needed(having.bleu, lacking.bleu, least))
+    return Claim(
+        text,
+        paper,
+        f"{percent_text(having.bleu, 1)} BLEU with it, {percent_text(lacking.bleu, 1)} without",
+        found,
+        f"a model has learned if it passes the {note}",
+        section,
+        optimizer=having.optimizer,
     )
 
 

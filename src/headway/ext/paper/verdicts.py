@@ -1,7 +1,8 @@
 """How sure one may be of a measured difference: intervals by Student's t, and verdicts on claims."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -87,6 +88,42 @@ def if_learned(found: Verdict, least: float, *scores: Sequence[float]) -> Verdic
     Nothing is concluded from models that have hardly learned anything.
     """
     return found if min(sum(group) / len(group) for group in scores) >= least else "not decided"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The score below which a model has hardly learned anything, and so decides nothing.
+
+    Attributes:
+        least: The least mean of the seeds.
+        earlier: The limit when the first results were seen, if it was another one: a claim names both verdicts.
+    """
+
+    least: float
+    earlier: float | None = None
+
+    def judge(self, rule: Callable[[float], Verdict]) -> tuple[Verdict, str]:
+        """Return the verdict of a rule at the limit, and a note that names the limits."""
+        found, note = rule(self.least), f"gate {self.least:.4g}"
+        if self.earlier is not None:
+            note += f", {self.earlier:g} before results were seen: {rule(self.earlier)} by that"
+        return found, note
+
+
+@dataclass(frozen=True)
+class LearnedScores:
+    """Scores of the models that a trend compares, and the gate that each group must pass."""
+
+    gate: Gate
+    scores: tuple[Sequence[float], ...]
+
+    def judge(self, found: Verdict) -> tuple[Verdict, str]:
+        """Return a verdict, or "not decided" if a group has learned too little, and a note."""
+        judged, note = self.gate.judge(lambda least: if_learned(found, least, *self.scores))
+        if judged != found:
+            least = f"{self.gate.least:.4g}"
+            note += f": not decided, because a model that is compared has less than {least}"
+        return judged, note
 
 
 def interval_text(

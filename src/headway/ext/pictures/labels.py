@@ -11,7 +11,6 @@ from headway.errors import HeadwayError
 from headway.ext.pictures.text_width import cut
 from headway.text import SPACE
 
-KINDS = ("encoder", "decoder", "cross")
 NAMES = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",

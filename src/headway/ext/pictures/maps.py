@@ -4,7 +4,6 @@ Shapes: L layers, H heads. Paper: section 3.2.3.
 """
 
 import base64
-import binascii
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.errors import HeadwayError
-from headway.ext.pictures.labels import KINDS, NAMES, word_groups, word_label
+from headway.ext.pictures.labels import NAMES, word_groups, word_label
 
 
 @dataclass(frozen=True)
@@ -100,35 +99,7 @@ class AttentionMaps:
             },
         }
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "AttentionMaps":
-        """Read the values of `to_json`. Each weight is within 1/510 of the original.
-
-        Raises:
-            HeadwayError: If a field is missing, or its size does not fit the other fields.
-        """
-        try:
-            maps = {kind: _read_map(kind, part) for kind, part in values["maps"].items()}
-            return cls(str(values["source"]), str(values["target"]), maps)
-        except (LookupError, TypeError, AttributeError) as error:
-            raise HeadwayError(f"attention maps: a field is missing or wrong: {error}") from None
-
 
 def _pack(weights: NDArray[np.float32]) -> str:
     as_bytes = np.rint(np.clip(weights, 0, 1) * 255).astype(np.uint8)
     return base64.b64encode(as_bytes.tobytes()).decode("ascii")
-
-
-def _read_map(kind: str, part: dict[str, Any]) -> AttentionMap:
-    if kind not in KINDS:
-        raise HeadwayError(f"attention maps: kind '{kind}' must be one of {', '.join(KINDS)}")
-    queries, keys = [str(q) for q in part["queries"]], [str(k) for k in part["keys"]]
-    shape = part["layers"], part["heads"], len(queries), len(keys)
-    try:
-        as_bytes = np.frombuffer(base64.b64decode(part["weights"], validate=True), np.uint8)
-        weights = as_bytes.reshape(shape).astype(np.float32) / np.float32(255)
-    except (binascii.Error, ValueError, TypeError):
-        raise HeadwayError(
-            f"attention maps: {kind}.weights must be base64 of {' x '.join(map(str, shape))} bytes"
-        ) from None
-    return AttentionMap(queries, keys, weights)

@@ -1,5 +1,7 @@
 """Arguments in the paper's text, each counted, timed or trained (sections 2, 3.1, 3.2, 3.4 and 4)."""
 
+from collections.abc import Mapping
+
 import torch
 
 from headway.ext.paper.experiments import arguments_embeddings, arguments_heads, arguments_mask
@@ -8,41 +10,41 @@ from headway.ext.paper.measuring.fitting import fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME
 from headway.ext.paper.measuring.operation_counter import OperationCounter
 from headway.ext.paper.measuring.paths import layers_by_formula, layers_by_gradient
-from headway.ext.paper.results import Cell, Claim, Finding, Findings, Table, collect
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.results import Cell, Claim, Finding, Table
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.verdicts import holds, shown
 from headway.model import FeedForward, MultiHeadAttention
 
-TITLE = "Arguments in passing: heads, masks, costs and sizes"
-SECTION = "2, 3.1, 3.2, 3.4 and 4"
+PARTS = (arguments_heads, arguments_mask, arguments_embeddings)  # which train translators
+ATTENTION = (512, 64)  # width and positions
+SEPARABLE = (16, 32, 64, 128)  # widths, and positions less one
+CONVOLUTION = 64  # width
+WINDOWS = 65  # positions
 
 
-def run(work: Study) -> Findings:
-    """Check all of these arguments."""
+def count(work: Study) -> list[Finding]:
+    """Count and time layers."""
     work.show("arguments: counts and times")
-    findings: list[Finding] = [
-        *compare_heads(work.pick(toy=32, minutes=512), work.pick(toy=10, minutes=64)),
-        *compare_separable(work.pick(toy=(8, 16), minutes=(16, 32, 64, 128))),
-        *compare_convolution(work.pick(toy=16, minutes=64)),
-        *compare_windows(work.pick(toy=17, minutes=65)),
+    return [
+        *compare_heads(*ATTENTION),
+        *compare_separable(SEPARABLE),
+        *compare_convolution(CONVOLUTION),
+        *compare_windows(WINDOWS),
     ]
-    if work.is_settings_only:
-        # A decoder without its mask is no setting: nobody should train one.
-        planned = [*arguments_heads.plan_trials(work), *arguments_embeddings.plan_trials(work)]
-        findings.append(work.write_settings(planned))
-    else:
-        work.keep(*findings)
-        work.show("arguments: one head and many")
-        findings += arguments_heads.compare_two_targets(work)
-        work.show("arguments: translators with one head, without mask, without sqrt(d_model)")
-        findings += arguments_heads.compare_translators(work)
-        findings += arguments_mask.compare_masks(work)
-        findings += arguments_embeddings.compare_sizes(work)
-    return collect(
-        *findings,
-        differs="Constants are this package's: an LSTM has four gates, a feed-forward network is four"
-        " times as wide inside, and restricted attention is centered.",
-    )
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return translators with one head, without mask, and without sqrt(d_model), beside the usual ones."""
+    return [planned for part in PARTS for planned in part.plan(work)]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Judge these translators, and layers with one head and several that are trained here."""
+    work.show("arguments: one head and many")
+    found: list[Finding] = [*arguments_heads.compare_two_targets(work)]
+    return found + [finding for part in PARTS for finding in part.conclude(work, groups)]
 
 
 def compare_heads(d: int, n: int) -> tuple[Table, Claim]:

@@ -1,14 +1,18 @@
 """Why embeddings are multiplied by sqrt(d_model): the sizes of what is added (paper: section 3.4)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
 
-from headway.ext.paper.results import Cell, Claim, Table
+from headway.ext.paper.results import Cell, Claim, Finding, Table
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.verdicts import interval_text, percent_text, shown
 from headway.model import Transformer, sinusoids
+
+SCALED, STORED = "times sqrt(d_model)", "as stored"
 
 
 def component_sizes(model: Transformer) -> tuple[float, float, float]:
@@ -20,34 +24,28 @@ def component_sizes(model: Transformer) -> tuple[float, float, float]:
     return stored, stored * embedding.scale, float(positions.square().mean().sqrt())
 
 
-def plan_trials(work: Study) -> list[PlannedTrial]:
+def plan(work: Study) -> list[PlannedTrial]:
     """Return a training with the factor and one without."""
+    base = work.base
     return [
-        PlannedTrial(
-            name, replace(work.base, model=replace(work.base.model, scale_embeddings=scaled))
-        )
-        for name, scaled in (("times sqrt(d_model)", True), ("as stored", False))
+        PlannedTrial(name, replace(base, model=replace(base.model, scale_embeddings=is_scaled)))
+        for name, is_scaled in ((SCALED, True), (STORED, False))
     ]
 
 
-def compare_sizes(work: Study) -> tuple[Table, Claim]:
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Measure what is added, before and after training, with and without sqrt(d_model)."""
     rows: list[tuple[Cell, ...]] = []
     ratios, trained_ratios = [], []
-    groups = work.run_groups(plan_trials(work))
-    for plan in plan_trials(work):
-        group = groups[plan.name]
-        size = group.trials[0].config.model.source_vocab_size
+    for name in (SCALED, STORED):
+        group = groups[name]
         torch.manual_seed(work.seeds[0])
-        model = replace(plan.config.model, source_vocab_size=size, target_vocab_size=size)
-        first = component_sizes(Transformer(model))
-        trained = zip(
-            *(component_sizes(trial.translator().model) for trial in group.trials), strict=True
-        )
-        rows.append((plan.name, "before training", *(f"{value:.3f}" for value in first), ""))
-        sizes_by_part = list(trained)
+        first = component_sizes(Transformer(group.trials[0].config.model))
+        trained = [component_sizes(trial.translator().model) for trial in group.trials]
+        rows.append((name, "before training", *(f"{value:.3f}" for value in first), ""))
+        sizes_by_part = list(zip(*trained, strict=True))
         cells = (interval_text(sizes, 3) for sizes in sizes_by_part)
-        rows.append((plan.name, "trained", *cells, percent_text(group.bleu)))
+        rows.append((name, "trained", *cells, percent_text(group.bleu)))
         ratios.append(first[1] / first[2])
         trained_ratios.append(sum(sizes_by_part[1]) / sum(sizes_by_part[2]))
     table = Table(
@@ -66,4 +64,4 @@ def compare_sizes(work: Study) -> tuple[Table, Claim]:
         f" {trained_ratios[0]:.2f} with, {trained_ratios[1]:.2f} without)",
         "3.4",
     )
-    return table, claim
+    return [table, claim]

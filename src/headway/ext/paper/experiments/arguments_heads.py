@@ -3,22 +3,26 @@
 Shapes: B batch, H heads, T queries, S keys, L layers, D d_model. Paper: sections 2 and 3.2.2.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from headway.ext.paper.results import Claim, Table
+from headway.ext.paper.results import Claim, Finding, Table
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import interval_text, percent_text
+from headway.ext.paper.trends import trend_claim
+from headway.ext.paper.verdicts import LearnedScores, interval_text, percent_text
 from headway.ext.pictures import sentence_maps
 from headway.model import MultiHeadAttention
 
 SYMBOLS, PLACES, WIDTH = 16, 8, 32
+STEPS = 600
+SENTENCES = 40  # whose attention is measured
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,7 @@ def train_two_targets(heads: int, seed: int, steps: int) -> TargetScores:
 
 def compare_two_targets(work: Study) -> tuple[Table, Claim]:
     """Compare one head of full width with two of half of it and four of a quarter."""
-    steps = work.pick(toy=20, minutes=600)
-    found = {h: [train_two_targets(h, seed, steps) for seed in work.seeds] for h in (1, 2, 4)}
+    found = {h: [train_two_targets(h, seed, STEPS) for seed in work.seeds] for h in (1, 2, 4)}
     rows = tuple(
         (
             heads,
@@ -116,6 +119,7 @@ def compare_two_targets(work: Study) -> tuple[Table, Claim]:
         gaps,
         digits=1,
         learned=None,
+        optimizer="Adam",
         section="3.2.2",
     )
     return table, claim
@@ -125,7 +129,7 @@ def head_entropies(trial: Trial, work: Study) -> tuple[float, float]:
     """Return the mean entropy of encoder-decoder heads, and of the sharpest head of each layer, in nats."""
     translator = trial.translator()
     total = torch.zeros(())
-    pairs = work.corpus.test[: work.pick(toy=2, minutes=40)]
+    pairs = work.corpus.test[:SENTENCES]
     for source, target in pairs:
         weights = sentence_maps(translator, source, target).maps["cross"].weights
         total = total + torch.special.entr(torch.from_numpy(weights)).sum(-1).mean(-1)
@@ -133,7 +137,7 @@ def head_entropies(trial: Trial, work: Study) -> tuple[float, float]:
     return float(mean_LH.mean()), float(mean_LH.amin(1).mean())
 
 
-def plan_trials(work: Study) -> list[PlannedTrial]:
+def plan(work: Study) -> list[PlannedTrial]:
     """Return a training with one head and one with many, of the same width in all."""
     base = work.base
     return [
@@ -142,38 +146,34 @@ def plan_trials(work: Study) -> list[PlannedTrial]:
     ]
 
 
-def compare_translators(work: Study) -> tuple[Table, Claim]:
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare the heads of translators with one head and with many."""
-    groups = work.run_groups(plan_trials(work))
-    found = {
-        heads: [head_entropies(trial, work) for trial in group.trials]
-        for heads, group in groups.items()
-    }
+    names = "1", str(work.base.model.num_heads)
+    found = {name: [head_entropies(trial, work) for trial in groups[name].trials] for name in names}
     rows = tuple(
         (
-            heads,
-            percent_text(groups[heads].bleu),
+            name,
+            percent_text(groups[name].bleu),
             interval_text([mean for mean, _ in entropies]),
             interval_text([sharpest for _, sharpest in entropies]),
         )
-        for heads, entropies in found.items()
+        for name, entropies in found.items()
     )
-    one_head, many_heads = found.values()
-    gaps = [one[1] - many[1] for one, many in zip(one_head, many_heads, strict=True)]
-    many = work.base.model.num_heads
     table = Table(
         "Entropy of the encoder-decoder heads of trained translators, in nats",
         ("heads", "BLEU", "mean head", "sharpest head of each layer"),
         rows,
         f"{work.seeds_note} All have the same width in all.",
     )
+    one_head, many_heads = found.values()
     claim = trend_claim(
         "A single head has a lower effective resolution.",
         "no number",
-        f"entropy of 1 head less that of the sharpest of {many}: {{}} nats",
-        gaps,
-        learned=LearnedScores(work.least_bleu, tuple(group.bleu for group in groups.values())),
+        f"entropy of 1 head less that of the sharpest of {names[1]}: {{}} nats",
+        [one[1] - many[1] for one, many in zip(one_head, many_heads, strict=True)],
+        learned=LearnedScores(work.gate, tuple(groups[name].bleu for name in names)),
+        optimizer=groups["1"].optimizer,
         why="paired by seed; one of many heads is the sharpest by chance too, which is not subtracted",
         section="2",
     )
-    return table, claim
+    return [table, claim]

@@ -5,26 +5,28 @@ the German text is a translation of the English one or of another phrase of the 
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from headway.config import Config, Mixer, ModelConfig, TextConfig, TrainingConfig
 from headway.ext.demo import Example as Phrase
 from headway.ext.demo import generate
 from headway.ext.kinds import LabeledText
-from headway.ext.paper.results import Cell, Findings, Table, collect
+from headway.ext.paper.results import Cell, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts, divide
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import ONLY_SETTINGS, Study
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import percent_text
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import compare
+from headway.ext.paper.verdicts import Gate, percent_text
 
-TITLE = "The encoder alone: classifying texts and pairs of texts"
 SECTION = "beyond the paper"
 LEAST_LEARNED = 0.25  # of the way from the most frequent label to all labels right
 LEARNED_NOTE = "not decided below a quarter of the way from the most frequent label to 100 %"
-MIXERS: dict[str, Mixer] = {"self-attention": "attention", "bidirectional LSTM": "lstm"}
+ATTENTION, RECURRENT = "self-attention", "bidirectional LSTM"
+MIXERS: dict[str, Mixer] = {ATTENTION: "attention", RECURRENT: "lstm"}
+COMMAND = ("classify", "--train train.tsv --valid valid.tsv")
+TEXTS = (12_000, 100_000)  # at "minutes" and "hours"
 SMALL = Config(
     text=TextConfig(vocab_size=2000, split_digits=True),
     model=ModelConfig(
@@ -35,93 +37,113 @@ SMALL = Config(
         label_smoothing=0.0, precision="fp32", device="cpu", threads=1,
     ),
 )  # fmt: skip
+MIDDLE = replace(SMALL, training=replace(SMALL.training, max_steps=6000, warmup_steps=2000))
 
 
-def run(work: Study) -> Findings:
-    """Train both encoders on both tasks, and count right labels on unseen texts."""
+def count(work: Study) -> list[Finding]:
+    """Return what needs no training: nothing."""
+    return []
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return both encoders on both tasks, or, at the scale "paper", the encoders of the paper's base."""
     if work.is_settings_only:
-        return collect(
-            write_commands(work),
-            differs=f"{ONLY_SETTINGS} The paper has no classifier: these are its base's encoder, and a"
-            " bidirectional LSTM in its place.",
-        )
-    config = settings(work)
-    rows: list[tuple[Cell, ...]] = []
-    claims = []
-    for task in make_tasks(work):
-        groups = work.run_groups(
-            [
-                PlannedTrial(
-                    name, replace(config, model=replace(config.model, encoder_mixer=mixer)), task
-                )
-                for name, mixer in MIXERS.items()
-            ]
-        )
-        rows += [
-            (task.name, name, percent_text(group.values("right")), group.parameters)
-            for name, group in groups.items()
-        ]
-        rows.append((task.name, "the most frequent label", f"{task.most_frequent():.2f}", None))
-        attention, recurrent = groups.values()
-        claims.append(
-            trend_claim(
-                f"{task.name}: an encoder of self-attention does better than a bidirectional LSTM.",
-                "not compared",
-                "self-attention less bidirectional LSTM: {} % of the labels",
-                attention.less(recurrent, "right"),
-                learned=learned(task, attention, recurrent),
-                spread=100 / len(task.parts["test"]),
-                why=f"paired by seed; steps, widths and text are the same; {LEARNED_NOTE}",
+        return [
+            PlannedTrial(
+                f"classifier, {name}",
+                replace(Config(), model=ModelConfig(encoder_mixer=mixer)),
+                command=COMMAND,
             )
-        )
-    table = Table(
-        "Right labels on unseen texts, %",
-        ("task", "encoder", "right, %", "parameters"),
-        tuple(rows),
-        f"Mean (95 % interval) of {len(work.seeds)} seeds.",
-    )
-    return collect(
-        table,
-        *claims,
-        differs="The paper only says that its model will be applied to other tasks. Both encoders have"
-        " two layers of one width; the LSTM's layers have another number of parameters.",
-        settings=config.to_dict(),
-    )
-
-
-def learned(task: LabeledTexts, *groups: TrialGroup) -> LearnedScores:
-    """Return the right labels of classifiers, and how many one must have that has learned something."""
-    usual = task.most_frequent()
-    least = usual + LEAST_LEARNED * (100 - usual)
-    return LearnedScores(least, tuple(group.values("right") for group in groups))
-
-
-def write_commands(work: Study) -> Table:
-    """Write the settings of the paper's base as a classifier; returns the commands to train it."""
-    planned = [
+            for name, mixer in MIXERS.items()
+        ]
+    config = settings(work)
+    return [
         PlannedTrial(
-            f"classifier, {name}", replace(Config(), model=ModelConfig(encoder_mixer=mixer))
+            f"{task.name}: {name}",
+            replace(config, model=replace(config.model, encoder_mixer=mixer)),
+            task,
         )
+        for task in make_tasks(work)
         for name, mixer in MIXERS.items()
     ]
-    return work.write_settings(planned, "classify", "--train train.tsv --valid valid.tsv")
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Compare the right labels of both encoders."""
+    return compare_classifiers(
+        work,
+        groups,
+        ATTENTION,
+        RECURRENT,
+        {},
+        "an encoder of self-attention",
+        "not compared",
+        SECTION,
+    )
+
+
+def compare_classifiers(
+    work: Study,
+    groups: Mapping[str, TrialGroup],
+    ours: str,
+    other: str,
+    labels: Mapping[str, str],
+    called: str,
+    paper: str,
+    section: str,
+) -> list[Finding]:
+    """Compare two classifiers on each task, beside the most frequent label.
+
+    Args:
+        work: Has the tasks.
+        groups: Trainings by the names of task and classifier.
+        ours: The name of the one that is expected to do better.
+        other: The name of the other one.
+        labels: What a table calls them, if it is not their name.
+        called: What a claim calls the one that is expected to do better.
+        paper: What the paper says of the comparison.
+        section: Of the paper.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    claims: list[Finding] = []
+    for task in make_tasks(work):
+        of_task = {name: groups[f"{task.name}: {name}"] for name in (ours, other)}
+        rows += [
+            (
+                task.name, labels.get(name, name), percent_text(group.values("right")),
+                round(group.seconds), group.parameters,
+            )
+            for name, group in of_task.items()
+        ]  # fmt: skip
+        usual = task.most_frequent()
+        rows.append((task.name, "the most frequent label", f"{usual:.2f}", None, None))
+        claims.append(
+            compare(
+                f"{task.name}: {called} does better than a {other}.",
+                of_task, ours, other, Gate(usual + LEAST_LEARNED * (100 - usual)),
+                paper=paper, score="right", unit="% of the labels",
+                spread=100 / len(task.parts["test"]),
+                note=f"texts, batches, optimizer and steps are the same; {LEARNED_NOTE}",
+                section=section,
+            )
+        )  # fmt: skip
+    table = Table(
+        "Right labels on unseen texts, %",
+        ("task", "classifier", "right, %", "processor time, s", "parameters"),
+        tuple(rows),
+        work.seeds_note,
+    )
+    return [table, *claims]
 
 
 def settings(work: Study) -> Config:
     """Return the settings at the work's scale."""
-    steps = work.pick(toy=3, minutes=600, hours=6000)
-    tokens = work.pick(toy=300, minutes=2000)
-    training = replace(
-        SMALL.training, max_steps=steps, warmup_steps=max(1, steps // 3),
-        batch_tokens=tokens, micro_batch_tokens=tokens,
-    )  # fmt: skip
-    text = replace(SMALL.text, vocab_size=work.pick(toy=400, minutes=2000))
-    return replace(SMALL, text=text, training=training)
+    return work.pick(SMALL, MIDDLE)
 
 
 def make_tasks(work: Study) -> tuple[LabeledTexts, LabeledTexts]:
     """Return the labeled texts of both tasks, shuffled, always the same; no text is in two parts of a task."""
-    count = work.pick(toy=200, minutes=12_000, hours=100_000)
+    count = work.pick(*TEXTS)
     found = [
         Phrase(e.kind, _one_line(e.source), _one_line(e.target))
         for e in generate("en", "de", count)

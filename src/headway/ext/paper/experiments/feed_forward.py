@@ -1,24 +1,27 @@
 """Section 3.3: the feed-forward network as two convolutions with kernel size 1, the same function."""
 
+from collections.abc import Mapping
+
 import torch
 
 from headway.ext.paper.measuring.costs import processor_seconds
-from headway.ext.paper.results import Claim, Findings, Table, collect
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.results import Claim, Finding, Table
+from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.planned_trial import PlannedTrial
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.verdicts import shown
 from headway.model import FeedForward
 
-TITLE = "The feed-forward network as two convolutions of kernel size 1"
-SECTION = "3.3"
+SIZES = (512, 2048, 256)  # d_model, d_ff and positions
 
 
-def run(work: Study) -> Findings:
+def count(work: Study) -> list[Finding]:
     """Compare outputs, gradients and times of the two descriptions."""
-    d, d_ff, n = work.pick(toy=(16, 64, 13), minutes=(512, 2048, 256))
+    d, d_ff, n = SIZES
     outputs, gradients = largest_differences(d, d_ff, n)
-    x, repeats = torch.randn(1, n, d), work.pick(toy=1, minutes=5)
+    x = torch.randn(1, n, d)
     linear, convolution = (
-        1e3 * processor_seconds(lambda layer=network: layer(x), repeats=repeats)  # type: ignore[misc]
+        1e3 * processor_seconds(lambda layer=network: layer(x))  # type: ignore[misc]
         for network in equal_networks(d, d_ff)
     )
     table = Table(
@@ -42,12 +45,17 @@ def run(work: Study) -> Findings:
         shown(largest < 1e-12),
         "outputs and the gradients of input, weights and biases",
     )
-    return collect(
-        table,
-        claim,
-        differs="Nothing, but times are of this machine.",
-        settings={"d_model": d, "d_ff": d_ff, "n": n},
-    )
+    return [table, claim]
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return the trainings: none."""
+    return []
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Return what trainings show: nothing."""
+    return []
 
 
 @torch.random.fork_rng([])

@@ -5,7 +5,7 @@ on half of the sentences is shown with its measure on the other half.
 Shapes: L layers, H heads. Paper: the appendix, "Attention Visualizations".
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,20 +22,21 @@ from headway.ext.paper.experiments.figures3to5_heads import (
     fitting_pairs,
     weigh,
 )
-from headway.ext.paper.results import Cell, Claim, Figure, Findings, Table, collect
+from headway.ext.paper.results import Cell, Claim, Figure, Finding, Table
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import Pairs
-from headway.ext.paper.running.work import ONLY_SETTINGS, Study
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import interval_text
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import trend_claim
+from headway.ext.paper.verdicts import LearnedScores, interval_text
 from headway.ext.pictures import AttentionMaps, draw_view, sentence_maps
 from headway.translation import Translator
 
-TITLE = "What attention heads look at"
-SECTION = "Figures 3 to 5"
 LEAST_SENTENCES = 20  # that choose, and that measure
+MOST_SENTENCES = 200  # of both together
+PAIRS = 200_000  # of the built-in corpus, of which the unseen ones are searched
+BASE = "base"
 
 
 @dataclass(frozen=True)
@@ -51,20 +52,19 @@ class Seen:
     lifts: NDArray[np.float64]
 
 
-def run(work: Study) -> Findings:
-    """Train a model with each seed, choose their heads, measure them, and draw those of the first."""
-    base = PlannedTrial("base", work.base)
-    if work.is_settings_only:
-        claim = Claim(
-            "Heads do different things.", SECTION, "not drawn at this scale", "not decided",
-            "no model is trained",
-        )  # fmt: skip
-        return collect(
-            work.write_settings([base]),
-            claim,
-            differs=f"{ONLY_SETTINGS} headway heads and headway picture draw any model.",
-        )
-    group = work.run_groups([base])[base.name]
+def count(work: Study) -> list[Finding]:
+    """Return what needs no training: nothing."""
+    return []
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return the training whose heads are drawn."""
+    return [PlannedTrial(BASE, work.base)]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Choose the heads of the model of each seed, measure them, and draw those of the first."""
+    group = groups[BASE]
     translators = {trial.seed: trial.translator() for trial in group.trials}
     pairs = unseen_pairs(work)
     rows: list[tuple[Cell, ...]] = []
@@ -72,12 +72,12 @@ def run(work: Study) -> Findings:
     claims: list[Claim] = []
     for topic in TOPICS:
         work.show(f"{topic.figure}: {topic.name}")
-        fitting = fitting_pairs(pairs, topic)[: work.pick(toy=4, minutes=200)]
+        fitting = fitting_pairs(pairs, topic)[:MOST_SENTENCES]
         chooses, measures = (
             compare_places(fitting[::2], topic),
             compare_places(fitting[1::2], topic),
         )
-        if min(len(chooses), len(measures)) < work.pick(toy=1, minutes=LEAST_SENTENCES):
+        if min(len(chooses), len(measures)) < LEAST_SENTENCES:
             why = "the test text has too few sentences of equal lengths that the rules know"
             claims.append(
                 Claim(topic.claim, topic.figure, "no sentences", "not decided", why, topic.figure)
@@ -107,14 +107,7 @@ def run(work: Study) -> Findings:
         " give to the same keys, and the weight of the same sentence on the places of such words in other sentences of as"
         " many words. These intervals are over sentences.",
     )
-    return collect(
-        table,
-        *figures,
-        *claims,
-        differs="The model is small, and rules determine which words belong together; the sentences of the"
-        " built-in corpus are made by such rules, too. The paper shows one sentence of its large model for each figure,"
-        " chosen by eye.",
-    )
+    return [table, *figures, *claims]
 
 
 def topic_claim(work: Study, group: TrialGroup, topic: Topic, means: list[float]) -> Claim:
@@ -125,7 +118,8 @@ def topic_claim(work: Study, group: TrialGroup, topic: Topic, means: list[float]
         "{} of the weight above chance",
         means,
         digits=3,
-        learned=LearnedScores(work.least_bleu, (group.bleu,)),
+        learned=LearnedScores(work.gate, (group.bleu,)),
+        optimizer=group.optimizer,
         why=f"the best {'head' if topic.heads == 1 else 'heads'} of each of {len(means)} models",
         section=topic.figure,
     )
@@ -139,8 +133,7 @@ def unseen_pairs(work: Study) -> Pairs:
     """
     if work.text_fingerprint:
         return work.corpus.test
-    count = work.pick(toy=8000, minutes=200_000)
-    return Bitext.built_in(count, count).test
+    return Bitext.built_in(PAIRS, PAIRS).test
 
 
 def look(translator: Translator, sentence: MarkedSentence) -> Seen:

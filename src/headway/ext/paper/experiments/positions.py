@@ -7,44 +7,58 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from headway.ext.paper.charts import curves
-from headway.ext.paper.results import Cell, Claim, Figure, Finding, Findings, Table, collect
+from headway.ext.paper.results import Cell, Claim, Figure, Finding, Table
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import SEARCH, Pairs, score_predictions, score_text
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.work import Study
 from headway.ext.paper.table3_rows import find_row
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
+from headway.ext.paper.trends import compare, trend_claim
+from headway.ext.paper.verdicts import MARGIN, LearnedScores, percent_text, perplexity_text, shown
 from headway.model import sinusoids
 
-TITLE = "Sinusoidal and learned positions, near and far"
-SECTION = "3.5"
-KINDS = ("sinusoidal", "learned", "none")
+SINUSOIDAL: Literal["sinusoidal"] = "sinusoidal"
+LEARNED: Literal["learned"] = "learned"
+KINDS: tuple[Literal["sinusoidal", "learned", "none"], ...] = (SINUSOIDAL, LEARNED, "none")
+ON_SHORT = ", on short sentences"  # in the names of trainings
+TABLE = (512, 2048)  # width and positions of the table that is measured
 
 
-def run(work: Study) -> Findings:
-    """Check the sinusoids' identities, and train with each kind of positions."""
-    d, length = work.pick(toy=(16, 64), minutes=(512, 2048))
-    findings: list[Finding] = [*compare_shifts(d, length), *compare_wavelengths(d)]
+def count(work: Study) -> list[Finding]:
+    """Check the sinusoids' identities."""
+    return [*compare_shifts(*TABLE), *compare_wavelengths(TABLE[0])]
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return a training with each kind of positions, and two on short sentences alone."""
+    kinds = {
+        kind: replace(work.base, model=replace(work.base.model, positions=kind)) for kind in KINDS
+    }
+    planned = [PlannedTrial(kind, config) for kind, config in kinds.items()]
     if work.is_settings_only:
-        findings.append(work.write_settings(plan_trials(work, KINDS)))
-    else:
-        work.keep(*findings)
-        work.show(
-            "positions: learned against sinusoidal, and longer sentences than any in training"
-        )
-        findings += [*compare_kinds(work), *compare_lengths(work)]
-    return collect(
-        *findings,
-        differs="The last wavelength is 10000^(1 - 2/d_model) · 2π, a little less than 10000 · 2π: the"
-        " exponent of the formula does not reach 1.",
-        settings={"d_model": d, "positions": length},
-    )
+        return planned
+    most = longest(work)
+    short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
+    return planned + [
+        PlannedTrial(kind + ON_SHORT, kinds[kind], short) for kind in (SINUSOIDAL, LEARNED)
+    ]
+
+
+def longest(work: Study) -> int:
+    """Return how many characters a side of a short sentence has at most."""
+    return work.pick(30, 60)
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Compare the kinds of positions, and how they translate longer sentences than any in training."""
+    return [*compare_kinds(work, groups), *compare_lengths(work, groups)]
 
 
 def shift_matrix(d_model: int, k: int) -> Tensor:
@@ -128,32 +142,18 @@ def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
     return table, claim, figure
 
 
-def plan_trials(work: Study, kinds: Sequence[str]) -> list[PlannedTrial]:
-    """Return a training for each kind of positions."""
-    return [
-        PlannedTrial(kind, replace(work.base, model=replace(work.base.model, positions=kind)))  # type: ignore[arg-type]
-        for kind in kinds
-    ]
-
-
-def compare_kinds(work: Study) -> tuple[Table, Claim]:
+def compare_kinds(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare translators with sinusoidal, learned and no positions."""
-    groups = work.run_groups(plan_trials(work, KINDS))
     base, learned = (find_row(name) for name in ("base", "learned positions"))
-    claim = trend_claim(
+    claim = compare(
         "Learned positions give nearly identical results to sinusoids.",
-        f"{learned.bleu} and {base.bleu} BLEU, {learned.perplexity} and {base.perplexity} perplexity",
-        "learned less sinusoidal: {} BLEU",
-        groups["learned"].less(groups["sinusoidal"]),
-        expected="equal",
-        margin=MARGIN,
-        learned=LearnedScores(work.least_bleu, (groups["sinusoidal"].bleu, groups["learned"].bleu)),
-        why=f"paired by seed; nearly identical: the interval within {MARGIN} BLEU",
+        groups, LEARNED, SINUSOIDAL, work.gate,
+        paper=f"{learned.bleu} and {base.bleu} BLEU, {learned.perplexity} and {base.perplexity} perplexity",
+        expected="equal", margin=MARGIN, note=f"nearly identical: the interval within {MARGIN} BLEU",
         section="3.5, Table 3 row E",
-    )
-    rows = tuple((kind, *group.score_cells) for kind, group in groups.items())
-    table = Table("Positions", ("kind", "BLEU", "perplexity"), rows, work.seeds_note)
-    return table, claim
+    )  # fmt: skip
+    rows = tuple((kind, *groups[kind].score_cells) for kind in KINDS)
+    return [Table("Positions", ("kind", "BLEU", "perplexity"), rows, work.seeds_note), claim]
 
 
 def split_by_length(pairs: Pairs, edges: Sequence[int]) -> list[Pairs]:
@@ -180,16 +180,14 @@ def score_buckets(
     return found
 
 
-def compare_lengths(work: Study) -> tuple[Table, Claim]:
-    """Train on short sentences alone, and translate short, longer and much longer ones."""
-    most = work.pick(toy=30, minutes=30, hours=60)
-    short = work.corpus.only(f"at most {most} characters", lambda a, b: max(len(a), len(b)) <= most)
-    groups = work.run_groups([replace(plan, task=short) for plan in plan_trials(work, KINDS[:2])])
+def compare_lengths(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Translate short, longer and much longer sentences with models that were trained on short ones alone."""
+    most = longest(work)
     buckets = split_by_length(work.corpus.test, (most, most + most // 2))
     language = work.corpus.languages[1]
-    scores = {
-        kind: [score_buckets(trial, buckets, language) for trial in group.trials]
-        for kind, group in groups.items()
+    scores: dict[str, list[list[tuple[float, float]]]] = {
+        kind: [score_buckets(trial, buckets, language) for trial in groups[kind + ON_SHORT].trials]
+        for kind in (SINUSOIDAL, LEARNED)
     }
     rows = tuple(
         (
@@ -209,7 +207,7 @@ def compare_lengths(work: Study) -> tuple[Table, Claim]:
         rows,
         work.seeds_note,
     )
-    return table, judge_lengths(work, most, buckets, scores)
+    return [table, judge_lengths(work, most, buckets, scores)]
 
 
 def describe_lengths(pairs: Pairs) -> str:
@@ -227,16 +225,13 @@ def judge_lengths(
     """Return the claim on sentences of the next lengths after those of training: neither kind translates much longer ones.
 
     Args:
-        work: Has the least BLEU.
+        work: Has the gate.
         most: Characters of a side in training.
         buckets: Pairs of the lengths of training, of the next lengths, and longer ones.
         scores: Kind of positions -> what `score_buckets` returned for each seed.
     """
     text = "Sinusoids may allow a model to extrapolate to sequences longer than those of training."
-    why = (
-        f"trained on pairs of at most {most} characters a side; paired by seed; decided if both have at least"
-        f" {work.least_bleu:.0f} BLEU on these sentences"
-    )
+    why = f"trained on pairs of at most {most} characters a side; paired by seed; both must translate these sentences"
     near, beyond = buckets[:2]
     if not near or not beyond:
         missing = "no longer sentences" if near else "no sentences as long as those of training"
@@ -252,6 +247,7 @@ def judge_lengths(
         "a hypothesis",
         f"on sources of {describe_lengths(beyond)} characters, learned less sinusoidal: {{}} nats",
         gaps,
-        learned=LearnedScores(work.least_bleu, bleu),
+        learned=LearnedScores(work.gate, bleu),
+        optimizer=work.base.training.optimizer.capitalize(),
         why=why,
     )

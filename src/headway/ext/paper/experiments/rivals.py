@@ -1,13 +1,14 @@
 """The systems that the paper names, trained on the same text beside the Transformer."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch.nn import Module
 
 from headway.config import Config
-from headway.ext.paper.experiments.rivals_sentences import classify_sentences
+from headway.ext.paper.experiments import rivals_sentences
 from headway.ext.paper.experiments.rivals_stories import answer_questions
-from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.results import Claim, Finding, Table
 from headway.ext.paper.rivals.bytenet import ByteNet
 from headway.ext.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.ext.paper.rivals.memory_network import MemoryNetwork
@@ -18,12 +19,10 @@ from headway.ext.paper.rivals.rival_training import train_rival
 from headway.ext.paper.rivals.self_attentive import SelfAttentiveClassifier
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.trends import LearnedScores, trend_claim
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import compare
 from headway.model import Transformer
 
-TITLE = "The systems that the paper names, beside the Transformer"
-SECTION = "1, 2 and 6.1"
 TRANSFORMER = "Transformer"
 RIVALS: dict[str, type[Rival]] = {
     "RNN with attention": RecurrentTranslator,
@@ -37,16 +36,6 @@ PACES = {
 }  # fmt: skip
 # One training would take three hours of a core, nine with three seeds: half of what all others of this scale take together.
 LEFT_OUT = {"hours": "Extended Neural GPU"}
-DIFFERS = (
-    "The paper compares with published scores of large models. Here each system is small, and reads the same"
-    " subwords and batches. All are trained as the Transformer's paper trains it, by Adam and equation 3 (at"
-    " the scale of hours 1.28 times that), with the same label smoothing, number of steps and beam search;"
-    " the papers of the others have other settings. Equal steps are not equal time, and all read padded rows,"
-    " with which the Transformer takes about twice the time that it takes with packed ones. The Extended Neural GPU"
-    " is left out at the scale of hours, because one training would take three hours of a core. Two systems do not"
-    " translate: the structured self-attentive embedding classifies texts, and memory networks answer questions about"
-    " generated stories, trained by SGD."
-)
 DEPARTURES = {
     **{name: rival.departs for name, rival in RIVALS.items()},
     "structured self-attentive embedding": SelfAttentiveClassifier.departs,
@@ -54,45 +43,49 @@ DEPARTURES = {
 }
 
 
-def run(work: Study) -> Findings:
-    """Train every system with every seed; at the scale "paper" there is nothing to run."""
+def count(work: Study) -> list[Finding]:
+    """Return what needs no training: nothing."""
+    return []
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return a training of each system with each task; at the scale "paper" there is nothing to train."""
     if work.is_settings_only:
-        return collect(differs="The systems are small, and are not trained at this scale.")
-    groups = work.run_groups(plan_trials(work))
+        return []
+    return [*plan_translators(work), *rivals_sentences.plan(work)]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Compare the systems that translate, classify and answer questions."""
+    names = [TRANSFORMER, *list_rivals(work)]
     table = Table(
         "Systems trained on the same text",
         ("system", "BLEU", "perplexity", f"{groups[TRANSFORMER].time_name}, s", "tokens/s", "parameters"),
         tuple(
             (
-                name, *group.score_cells, round(group.seconds), round(group.tokens_per_second),
-                group.parameters,
+                name, *groups[name].score_cells, round(groups[name].seconds),
+                round(groups[name].tokens_per_second), groups[name].parameters,
             )
-            for name, group in groups.items()
+            for name in names
         ),
         work.seeds_note,
     )  # fmt: skip
-    return collect(
+    return [
         table,
-        *(compare(work, groups[TRANSFORMER], name, groups[name]) for name in list_rivals(work)),
-        *classify_sentences(work),
+        *(compare_rival(work, groups, name) for name in names[1:]),
+        *rivals_sentences.conclude(work, groups),
         *answer_questions(work),
         Table("What differs from their own papers", ("system", "here"), tuple(DEPARTURES.items())),
-        differs=DIFFERS,
-        settings=settings(work).to_dict(),
-    )
+    ]
 
 
-def compare(work: Study, transformer: TrialGroup, name: str, rival: TrialGroup) -> Claim:
+def compare_rival(work: Study, groups: Mapping[str, TrialGroup], name: str) -> Claim:
     """Judge whether the Transformer translates better than a rival."""
-    return trend_claim(
-        f"The Transformer translates better than {name}.",
-        "surpasses all previously published models and ensembles",
-        f"{TRANSFORMER} less {name}: {{}} BLEU",
-        transformer.less(rival),
-        learned=LearnedScores(work.least_bleu, (transformer.bleu, rival.bleu)),
-        why="paired by seed; the same steps, not the same time",
-        section="6.1",
-    )
+    return compare(
+        f"The Transformer translates better than {name}.", groups, TRANSFORMER, name, work.gate,
+        paper="surpasses all previously published models and ensembles",
+        note="the same steps, not the same time", section="6.1",
+    )  # fmt: skip
 
 
 def list_rivals(work: Study) -> list[str]:
@@ -100,7 +93,7 @@ def list_rivals(work: Study) -> list[str]:
     return [name for name in RIVALS if name != LEFT_OUT.get(work.scale)]
 
 
-def plan_trials(work: Study) -> list[PlannedTrial]:
+def plan_translators(work: Study) -> list[PlannedTrial]:
     """Return a training of each system that translates, the Transformer first."""
     config = settings(work)
     systems: dict[str, type[Module]] = {

@@ -3,7 +3,7 @@
 Shapes: B batch, H heads, T queries, S keys, K d_k.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,17 +12,20 @@ from torch import Tensor
 
 from headway.ext.paper.charts import curves
 from headway.ext.paper.measuring.costs import processor_seconds, saved_bytes
-from headway.ext.paper.results import Claim, Finding, Findings, Table, collect
+from headway.ext.paper.results import Claim, Finding, Table
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.trends import Expected, LearnedScores, trend_claim
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import Expected, compare
 from headway.ext.paper.verdicts import MARGIN_NATS, holds
 from headway.model import Additive, DotProduct, score_scale
 
-TITLE = "Scaled, unscaled and additive attention as d_k grows"
-SECTION = "3.2.1"
 KEYS = 32
 LEAST_BATCH = 200  # tokens: room for each sentence
+MEASURED = (1, 4, 16, 64, 256, 1024)  # d_k of random queries and keys
+QUERIES = 2000
+TIMED, POSITIONS = (16, 64, 256), 128  # d_k and length of the attention that is timed
+TRAINED = (8, 64)  # d_k of translators
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 # Settings of a model that say how a query is compared with a key.
 COMPATIBILITIES: dict[str, dict[str, object]] = {
@@ -67,27 +70,10 @@ def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> DotProduct
     )
 
 
-def run(work: Study) -> Findings:
-    """Measure random queries and keys, time both kinds of attention, and train translators."""
-    widths = work.pick(toy=(1, 16, 64), minutes=(1, 4, 16, 64, 256, 1024))
-    findings = compare_spreads(widths, work.pick(toy=500, minutes=2000))
+def count(work: Study) -> list[Finding]:
+    """Measure random queries and keys, and time both kinds of attention."""
     work.show("scaling: time and memory of dot products and additive attention")
-    findings += compare_costs(
-        work.pick(toy=(4, 16), minutes=(16, 64, 256)), work.pick(toy=16, minutes=128)
-    )
-    if work.is_settings_only:
-        findings.append(work.write_settings(plan_trials(work, (64, 512))))
-    else:
-        work.keep(*findings)
-        work.show("scaling: translators")
-        findings += compare_translators(work, work.pick(toy=(4,), minutes=(8, 64)))
-    return collect(
-        *findings,
-        differs="The paper cites others for additive attention; here all are trained alike. Batches"
-        " hold sentences of like lengths, because additive attention compares all pairs of a packed"
-        f" row; batches in a step: {batches_in_step(work)}.",
-        settings={"d_k": list(widths)},
-    )
+    return [*compare_spreads(MEASURED, QUERIES), *compare_costs(TIMED, POSITIONS)]
 
 
 def compare_spreads(widths: Sequence[int], queries: int) -> list[Finding]:
@@ -196,9 +182,9 @@ def attend_into(
     return torch.softmax(scores_BHTS * q_BHTK.size(-1) ** -0.5, -1) @ v_BHSV
 
 
-def plan_trials(work: Study, widths: Sequence[int]) -> list[PlannedTrial]:
+def plan(work: Study) -> list[PlannedTrial]:
     """Return a training for each way of comparing and each width, two heads each."""
-    base = work.base
+    base, widths = work.base, (64, 512) if work.is_settings_only else TRAINED
     # Additive attention compares all pairs of a row, so rows hold one sentence each.
     tokens = max(LEAST_BATCH, base.training.batch_tokens // batches_in_step(work))
     training = replace(base.training, packed=False, micro_batch_tokens=tokens)
@@ -222,12 +208,11 @@ def batches_in_step(work: Study) -> int:
     In the built-in corpus length depends on the kind of phrase: a step of a single batch, all of one length, would
     learn several times more slowly.
     """
-    return work.pick(toy=8, minutes=8, hours=1)
+    return work.pick(8, 1)
 
 
-def compare_translators(work: Study, widths: Sequence[int]) -> list[Finding]:
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare translators that differ in how a query is compared with a key."""
-    groups = work.run_groups(plan_trials(work, widths))
     table = Table(
         "Translators that differ in how a query is compared with a key",
         ("compatibility", "BLEU", "perplexity", "tokens/s"),
@@ -235,38 +220,36 @@ def compare_translators(work: Study, widths: Sequence[int]) -> list[Finding]:
             (name, *group.score_cells, round(group.tokens_per_second))
             for name, group in groups.items()
         ),
-        f"Two heads, d_v = 8, {work.seeds_note}",
+        f"Two heads, d_v = 8, batches in a step: {batches_in_step(work)}. {work.seeds_note}",
     )
-    small, large = widths[0], widths[-1]
+    small, large = TRAINED[0], TRAINED[-1]
 
-    def compare(
+    def judge(
         text: str,
         kind: str,
         d_k: int,
         expected: Expected = "more",
         margin: float = 0.0,
-        why: str = "",
+        note: str = "",
     ) -> Claim:
         """Judge by how much unscaled dot products are behind another kind, whose perplexity is smaller then."""
         unscaled, other = (f"{each}, d_k = {d_k}" for each in ("dot, not scaled", kind))
-        return trend_claim(
-            text, "no number", f"{unscaled} less {other}: {{}} nats a token",
-            groups[unscaled].nats_less(groups[other]), expected=expected, margin=margin,
-            learned=LearnedScores(work.least_bleu, (groups[unscaled].bleu, groups[other].bleu)),
-            why=f"paired by seed{why}",
+        return compare(
+            text, groups, unscaled, other, work.gate, paper="no number", score="nats",
+            unit="nats a token", expected=expected, margin=margin, note=note,
         )  # fmt: skip
 
     return [
         table,
-        compare(
+        judge(
             "For small d_k, additive and dot-product attention perform similarly.",
-            "additive", small, "equal", MARGIN_NATS, f"; similar: the interval within {MARGIN_NATS}",
+            "additive", small, "equal", MARGIN_NATS, f"similar: the interval within {MARGIN_NATS}",
         ),
-        compare(
+        judge(
             "For larger d_k, additive attention outperforms unscaled dot products.",
             "additive", large,
         ),
-        compare(
+        judge(
             "For larger d_k, scaled dot products outperform unscaled ones.",
             "dot, scaled", large,
         ),

@@ -7,21 +7,14 @@ from typing import Literal, NamedTuple
 
 from headway.config import Config
 from headway.ext.paper.charts import curves
-from headway.ext.paper.results import Claim, Figure, Finding, Findings, Table, collect
+from headway.ext.paper.results import Claim, Figure, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.verdicts import (
-    interval_text,
-    percent_text,
-    perplexity_text,
-    shown,
-    verdict_needed,
-)
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import need_claim
+from headway.ext.paper.verdicts import interval_text, percent_text, perplexity_text, shown
 from headway.training import learning_rate
 
-TITLE = "The learning rate and its warm-up"
-SECTION = "5.3"
 TWICE = 2  # a longer warm-up, as a multiple of the base's
 
 
@@ -41,6 +34,11 @@ class WarmUp(NamedTuple):
         after = "equation 3" if self.decay == "inverse-sqrt" else "then the base's peak"
         return f"{length}, {after}"
 
+    @property
+    def name(self) -> str:
+        """The name of its training."""
+        return f"warm-up of {self}"
+
     def of(self, base: Config) -> Config:
         """Return the base with this warm-up."""
         training = base.training
@@ -51,35 +49,34 @@ class WarmUp(NamedTuple):
         return replace(base, training=changed)
 
 
-def run(work: Study) -> Findings:
-    """Check and draw equation 3 for the paper's models, and train with several warm-ups."""
-    base = work.published_base
-    usual = WarmUp(base.training.warmup_steps)
-    none, level, abrupt = WarmUp(1), WarmUp(usual.steps, "none"), WarmUp(1, "none")
-    warm_ups = (usual, WarmUp(TWICE * usual.steps), none, level, abrupt)
-    planned = [PlannedTrial(f"warm-up of {each}", each.of(base)) for each in warm_ups]
-    if work.is_settings_only:
-        return work.settings_only(planned, draw_rates(), *check_rates())
-    counted: list[Finding] = [draw_rates(), *check_rates()]
-    work.keep(*counted)
-    groups = dict(zip(warm_ups, work.run_groups(planned).values(), strict=True))
-    return collect(
-        *counted,
-        score_table(groups, base),
-        draw_losses(groups),
-        warmup_claim(usual, none, groups, work.least_bleu),
-        warmup_claim(level, abrupt, groups, work.least_bleu),
-        differs=f"The base's warm-up is {usual.steps:,} of {base.training.max_steps:,} steps here, the"
-        " paper's 4,000 of 100,000, and it reports no other. By equation 3, a shorter warm-up has a higher"
-        f" peak: that of a single step is {math.sqrt(usual.steps):.0f} times the base's. So two trainings go on"
-        " at the base's peak instead, and differ in nothing but the warm-up. All are trained by Adam"
-        + (
-            "."
-            if base.training.rate_scale == 1
-            else f", with {base.training.rate_scale:g} times the rate."
-        ),
-        settings={"seeds": list(work.seeds), "text": work.corpus.name},
-    )
+def list_warm_ups(work: Study) -> tuple[WarmUp, ...]:
+    """Return the base's warm-up, a longer one, and none; and by a rate that stays, the base's and none."""
+    usual = work.published_base.training.warmup_steps
+    steps = WarmUp(usual), WarmUp(TWICE * usual), WarmUp(1)
+    return (*steps, WarmUp(usual, "none"), WarmUp(1, "none"))
+
+
+def count(work: Study) -> list[Finding]:
+    """Check and draw equation 3 for the paper's models."""
+    return [draw_rates(), *check_rates()]
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return trainings with several warm-ups."""
+    return [PlannedTrial(each.name, each.of(work.published_base)) for each in list_warm_ups(work)]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Judge whether models learn with a warm-up of a single step."""
+    usual, _, none, level, abrupt = list_warm_ups(work)
+    claims = [
+        need_claim(
+            f"A warm-up is needed: models learn with {longer}, and not with {single}",
+            groups[longer.name], groups[single.name], work.gate,
+        )
+        for longer, single in ((usual, none), (level, abrupt))
+    ]  # fmt: skip
+    return [score_table(work, groups), draw_losses(groups), *claims]
 
 
 def draw_rates() -> Figure:
@@ -131,51 +128,38 @@ def check_rates() -> list[Claim]:
     ]  # fmt: skip
 
 
-def warmup_claim(
-    longer: WarmUp, none: WarmUp, groups: Mapping[WarmUp, TrialGroup], least_bleu: float
-) -> Claim:
-    """Return the claim that models do not learn with a warm-up of a single step."""
-    with_it, without = groups[longer].bleu, groups[none].bleu
-    return Claim(
-        f"A warm-up is needed: models learn with {longer}, and not with {none}",
-        "",
-        f"{percent_text(with_it, 1)} BLEU with it, {percent_text(without, 1)} without",
-        verdict_needed(with_it, without, least_bleu),
-        f"a model has learned if it has at least {least_bleu:.0f} BLEU",
-    )
-
-
-def score_table(groups: Mapping[WarmUp, TrialGroup], base: Config) -> Table:
+def score_table(work: Study, groups: Mapping[str, TrialGroup]) -> Table:
     """Return the scores of each warm-up."""
     rows = []
-    for warm_up, group in groups.items():
-        scale = warm_up.of(base).training.rate_scale
-        width, steps = base.model.d_model, warm_up.steps
-        peak = learning_rate(steps, d_model=width, warmup_steps=steps, scale=scale)
+    for warm_up in list_warm_ups(work):
+        config, group = warm_up.of(work.published_base), groups[warm_up.name]
+        peak = learning_rate(
+            warm_up.steps,
+            d_model=config.model.d_model,
+            warmup_steps=warm_up.steps,
+            scale=config.training.rate_scale,
+        )
         rows.append(
             (
-                str(warm_up),
-                peak,
-                percent_text(group.bleu, 1),
-                perplexity_text(group.perplexity),
+                str(warm_up), peak, percent_text(group.bleu, 1), perplexity_text(group.perplexity),
                 interval_text(group.final_loss, 3, least=0),
             )
-        )
+        )  # fmt: skip
     columns = ("warm-up", "highest rate", "BLEU", "perplexity",
                "training loss at the end, nats")  # fmt: skip
     return Table("Warm-up varied: mean and 95 % interval over the seeds", columns, tuple(rows))
 
 
-def draw_losses(groups: Mapping[WarmUp, TrialGroup]) -> Figure:
+def draw_losses(groups: Mapping[str, TrialGroup]) -> Figure:
     """Draw the training loss of each warm-up, the mean of its seeds."""
     return curves(
         "Training loss without smoothing, mean of the seeds",
         {
-            f"warm-up of {warm_up}": [
+            name: [
                 (points[0][0], sum(loss for _, loss in points) / len(points))
                 for points in zip(*(trial.loss for trial in group.trials), strict=True)
             ]
-            for warm_up, group in groups.items()
+            for name, group in groups.items()
         },
         "step",
         "nats a target subword",

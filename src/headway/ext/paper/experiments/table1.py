@@ -5,8 +5,8 @@ each layer type is trained as a translator. Paper: section 4.
 """
 
 from headway.ext.paper.charts import curves
+from headway.ext.paper.experiments import table1_translators
 from headway.ext.paper.experiments.table1_time import compare_time_and_memory
-from headway.ext.paper.experiments.table1_translators import compare_translators
 from headway.ext.paper.measuring.costs import Cost, count_operations
 from headway.ext.paper.measuring.fitting import find_crossing, fit_exponents, fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME, LAYER_TYPES, LayerType
@@ -15,49 +15,32 @@ from headway.ext.paper.measuring.paths import (
     layers_by_gradient,
     states_by_gradient,
 )
-from headway.ext.paper.results import Cell, Claim, Figure, Finding, Findings, Table, collect
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.results import Cell, Claim, Figure, Finding, Table
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.verdicts import holds, shown
 
-TITLE = "Complexity, sequential operations and path lengths of layer types"
-SECTION = "4, Table 1"
 KERNEL, WINDOW = 3, 32
 # A block of restricted attention holds 64 queries: lengths are multiples of it, and long enough for
 # attention not to store all its weights.
-LONG = {"toy": (320, 640), "minutes": (320, 640, 1280)}
-SHORT = {"toy": (16, 32), "minutes": (32, 64, 128)}
-WIDTHS = {"toy": (64, 128), "minutes": (64, 128, 256, 512)}
+LONG = (320, 640, 1280)
+SHORT = (32, 64, 128)
+WIDTHS = (64, 128, 256, 512)
+PATHS = (7, 26, 64, 101)  # positions from one end to the other
+CROSSING = 128  # the width at which self-attention and recurrence are compared
 # Counted exponents differ from the paper's by terms of lower order.
 MARGIN = 0.05
 
 
-def run(work: Study) -> Findings:
-    """Count, measure and train all layer types."""
-    scale = work.pick(toy="toy", minutes="minutes")
-    work.show("table 1: counting operations")
-    findings = count_layers(LONG[scale], SHORT[scale], WIDTHS[scale])
-    work.show("table 1: path lengths and sequential steps, by experiment")
-    findings += find_paths((7, 26) if scale == "toy" else (7, 26, 64, 101))
-    findings += count_steps(SHORT[scale])
-    findings += compare_with_recurrence(64 if scale == "toy" else 128)
+plan, conclude = table1_translators.plan, table1_translators.conclude
+
+
+def count(work: Study) -> list[Finding]:
+    """Count and measure all layer types."""
+    work.show("table 1: operations, path lengths and sequential steps")
+    found = [*count_layers(LONG, SHORT, WIDTHS), *find_paths(PATHS), *count_steps(SHORT)]
+    found += compare_with_recurrence(CROSSING)
     work.show("table 1: measuring time and memory")
-    findings += compare_time_and_memory(scale)
-    work.keep(*findings)
-    work.show("table 1: the same layers as translators")
-    findings += compare_translators(work)
-    return collect(
-        *findings,
-        differs="The paper states orders of growth; here they are counted and measured, with their"
-        " constants. The recurrent layer is an LSTM with four gates, each direction of half the width;"
-        " dilation grows as k^layer. Translators are small and are not trained to the end: layers that"
-        " learn faster are ahead.",
-        settings={
-            "k": KERNEL,
-            "r": WINDOW,
-            "widths": list(WIDTHS[scale]),
-            "positions": [*LONG[scale], *SHORT[scale]],
-        },
-    )
+    return found + compare_time_and_memory()
 
 
 def count_layers(

@@ -51,36 +51,27 @@ class Range:
 
 
 _CONVOLUTION = Range((256, 512, 1024), 256, (256, 512, 768), 512)
-_TOY = Range((16, 32), 64, (32, 64), 16)
-_TOY_ATTENTION = Range((320, 640), 64, (64, 128), 320)
 RANGES = {
-    "minutes": {
-        "self-attention": Range((512, 1024, 2048), 128, (64, 128, 256, 512), 1024),
-        "restricted": Range((1024, 2048, 4096), 128, (64, 128, 256, 512), 2048),
-        "recurrent": Range((128, 256, 512), 256, (256, 512, 768), 32),
-        "convolution": _CONVOLUTION,
-        "dilated": _CONVOLUTION,
-        "separable": Range((256, 512, 1024), 256, (128, 256, 512), 512),
-    },
-    "toy": {
-        "self-attention": _TOY_ATTENTION,
-        "restricted": _TOY_ATTENTION,
-        **dict.fromkeys(("recurrent", "convolution", "dilated", "separable"), _TOY),
-    },
+    "self-attention": Range((512, 1024, 2048), 128, (64, 128, 256, 512), 1024),
+    "restricted": Range((1024, 2048, 4096), 128, (64, 128, 256, 512), 2048),
+    "recurrent": Range((128, 256, 512), 256, (256, 512, 768), 32),
+    "convolution": _CONVOLUTION,
+    "dilated": _CONVOLUTION,
+    "separable": Range((256, 512, 1024), 256, (128, 256, 512), 512),
 }
 
 
-def compare_time_and_memory(scale: str) -> list[Finding]:
-    """Measure the time of every layer type and the bytes that it saves, over the ranges of a scale."""
+def compare_time_and_memory() -> list[Finding]:
+    """Measure the time of every layer type and the bytes that it saves, over its range."""
     times, memories = [], []
     claims = []
     for layer in LAYER_TYPES:
-        measured = RANGES[scale][layer.name]
+        measured = RANGES[layer.name]
         seconds: list[float] = []
         saved: list[float] = []
         for size in measured.sizes:
             forward, mixer = mixing_pass(layer, *size, k=KERNEL, r=WINDOW)
-            seconds.append(processor_seconds(forward, repeats=1 if scale == "toy" else 5))
+            seconds.append(processor_seconds(forward))
             saved.append(saved_bytes(forward, mixer))
         found, is_near = fit_time(layer, measured, seconds)
         longest = 1e3 * seconds[len(measured.lengths) - 1]
@@ -95,7 +86,7 @@ def compare_time_and_memory(scale: str) -> list[Finding]:
                 f"processor time on one thread, the least of five; within {MARGIN}; {measured}",
             )
         )
-    measured = RANGES[scale]["self-attention"]
+    measured = RANGES["self-attention"]
     stored: list[float] = [saved_bytes(stored_attention_pass(*size)) for size in measured.sizes]
     memories.append(memory_row("self-attention, every weight stored", measured, stored))
     time_table = Table(

@@ -1,25 +1,29 @@
 """The layer types of Table 1 as translators, trained alike on the same text (paper: section 4)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from headway.ext.paper.measuring.layer_types import LAYER_TYPES
 from headway.ext.paper.results import Finding, Table
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.trends import LearnedScores, trend_claim
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import compare
 
 KERNEL, WINDOW = 3, 8
+ATTENTION = "self-attention"
 
 
-def plan_trials(work: Study) -> list[PlannedTrial]:
+def plan(work: Study) -> list[PlannedTrial]:
     """Return encoder-decoders that differ in what mixes positions, and in nothing else."""
+    base = work.base
     return [
         PlannedTrial(
             layer.name,
             replace(
-                work.base,
+                base,
                 model=replace(
-                    work.base.model,
+                    base.model,
                     encoder_mixer=layer.mixer_name,
                     decoder_mixer=layer.mixer_name,
                     window=WINDOW if layer.name == "restricted" else 0,
@@ -31,11 +35,8 @@ def plan_trials(work: Study) -> list[PlannedTrial]:
     ]
 
 
-def compare_translators(work: Study) -> list[Finding]:
-    """Train all of them alike, or write their settings at the paper's scale."""
-    if work.is_settings_only:
-        return [work.write_settings(plan_trials(work))]
-    groups = work.run_groups(plan_trials(work))
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Compare self-attention with each other type."""
     table = Table(
         "Translators that differ only in their mixers",
         ("layer", "BLEU", "perplexity", "tokens/s", "parameters"),
@@ -45,20 +46,13 @@ def compare_translators(work: Study) -> list[Finding]:
         ),
         f"{work.seeds_note} r = {WINDOW}, k = {KERNEL}. Encoder-decoder attention is the same in all.",
     )
-    attention = groups["self-attention"]
-    claims = []
-    for name, group in groups.items():
-        if group is attention:
-            continue
-        claims.append(
-            trend_claim(
-                f"Self-attention in place of {name} layers translates better.",
-                "not compared",
-                f"self-attention less {name}: {{}} BLEU",
-                attention.less(group),
-                learned=LearnedScores(work.least_bleu, (attention.bleu, group.bleu)),
-                why="paired by seed; the paper compares only with published systems",
-                section="4 and 6.1",
-            )
+    claims = [
+        compare(
+            f"Self-attention in place of {name} layers translates better.",
+            groups, ATTENTION, name, work.gate, paper="not compared",
+            note="the paper compares only with published systems", section="4 and 6.1",
         )
+        for name in groups
+        if name != ATTENTION
+    ]  # fmt: skip
     return [table, *claims]

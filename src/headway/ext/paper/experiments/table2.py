@@ -20,64 +20,46 @@ from headway.ext.paper.published import (
     TOKENS_A_STEP,
     TRANSFORMERS,
 )
-from headway.ext.paper.results import Cell, Claim, Finding, Findings, Table, collect
+from headway.ext.paper.results import Cell, Claim, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import SEARCH, score_text
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.settings import paper_settings
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.table3_rows import TABLE3, configure
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import percent_text, shown
+from headway.ext.paper.trends import trend_claim
+from headway.ext.paper.verdicts import LearnedScores, percent_text, shown
 from headway.model import make_model_without_memory
 from headway.training import Machine, plain_loss
 from headway.translation import Translator
 
-TITLE = "Table 2: training cost and BLEU"
-SECTION = "6.1"
 LENGTH = 27  # subwords of a sentence, about WMT's mean
 PUBLISHED = "base, trained as in the paper"
-SETTINGS = tuple(f"wmt14-{name}" for name in ("en-de-base", "en-de-big", "en-fr-base", "en-fr-big"))
 
 
-def run(work: Study) -> Findings:
-    """Count the paper's models, then train and score base and big at the work's scale."""
-    findings: list[Finding] = [published_table(), cost_table(), *cost_claims()]
+def count(work: Study) -> list[Finding]:
+    """Count what the paper's models cost."""
+    return [published_table(), cost_table(), *cost_claims()]
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return base and big, and a base that is trained as in the paper; those of the paper's size are ``wmt14``'s."""
     if work.is_settings_only:
-        planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
-        return work.settings_only(planned, *findings)
-    work.keep(*findings)
+        return []
     rows = TABLE3[0], TABLE3[-1]
-    groups = work.run_groups(
-        [
-            *(PlannedTrial(row.name, configure(work.base, row)) for row in rows),
-            PlannedTrial(PUBLISHED, work.published_base),
-        ]
-    )
+    return [
+        *(PlannedTrial(row.name, configure(work.base, row)) for row in rows),
+        PlannedTrial(PUBLISHED, work.published_base),
+    ]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Score base and big at the work's scale, and what their trainings cost."""
     last = {name: score(work, group) for name, group in groups.items()}
     averaged = score(work, groups[PUBLISHED], averaged=True)
-    precision = Machine.resolve(work.base.training).precision
-    flops = sustained_flops(precision) if work.device == "cpu" else None
-    return collect(
-        *findings,
-        trained_table(work, groups, last, averaged, flops),
+    return [
+        trained_table(work, groups, last, averaged, sustained_flops(work)),
         *score_claims(work, last, averaged),
-        differs=f"Trained on {work.corpus.name}, {len(work.corpus.train):,} pairs, and scored on"
-        f" {len(work.corpus.test):,} unseen pairs, not on newstest2014: these scores cannot be compared"
-        " with the paper's. Scoring is the paper's: beam 4, alpha 0.6, cased, Unicode punctuation replaced,"
-        " Moses tokens, hyphens split, unsmoothed. Base and big are scored by their last checkpoint, because"
-        " the rate of later methods falls to zero. The last"
-        f" {work.published_base.training.average} checkpoints are averaged of a base that is trained as in"
-        " the paper; they are about as far apart as the paper's, in shares of the training. Sentencepiece"
-        " replaces word-pieces (English-French). The paper's method multiplies the seconds of training"
-        " by the sustained speed of the hardware; here that speed is measured on one matrix product in the precision"
-        " of the trainings, and seconds are of one core. On a GPU that several trainings share, this method says nothing, and"
-        " the translations that are scored here, made on the processor, differ a little from those of Table 3.",
-        settings={
-            "seeds": list(work.seeds),
-            **({"sustained FLOP/s of a core": f"{flops:.3g} in {precision}"} if flops else {}),
-        },
-    )
+    ]
 
 
 def published_table() -> Table:
@@ -184,20 +166,24 @@ def score_claims(
         trend_claim(
             "Big is better than base", f"{TRANSFORMERS['big'].en_de} and {TRANSFORMERS['base'].en_de} on newstest2014, English-German",
             "big less base: {} BLEU", ahead, digits=1,
-            learned=LearnedScores(work.least_bleu, (last["base"], last["big"])),
+            learned=LearnedScores(work.gate, (last["base"], last["big"])),
+            optimizer=work.base.training.optimizer.capitalize(),
             why="paired by seed, last checkpoints; only the direction can be compared with the paper's",
         ),
         trend_claim(
             "Averaged checkpoints are better than the last", "", "averaged less last: {} BLEU", gains, digits=1,
-            learned=LearnedScores(work.least_bleu, (last[PUBLISHED], averaged)),
+            learned=LearnedScores(work.gate, (last[PUBLISHED], averaged)),
+            optimizer=work.published_base.training.optimizer.capitalize(),
             why=f"{PUBLISHED}, each seed; the paper averages without a comparison",
         ),
     ]  # fmt: skip
 
 
-def sustained_flops(precision: str) -> float:
-    """Measure the FLOP/s of one core on a product of square matrices, in "fp32" or "bf16"."""
-    size = 768
+def sustained_flops(work: Study) -> float | None:
+    """Measure the FLOP/s of one core on a product of square matrices, in the precision of the trainings; None on a GPU or several machines."""
+    if work.device != "cpu" or work.others:
+        return None
+    precision, size = Machine.resolve(work.base.training).precision, 768
     a = torch.ones(size, size, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
     return 2 * size**3 / processor_seconds(lambda: a @ a)
 
@@ -248,4 +234,5 @@ def trained_table(
         "model", "BLEU, the paper's scoring", "averaged", "sacreBLEU", "parameters", "seconds",
         "FLOPs by the paper's method", "FLOPs counted", "%",
     )  # fmt: skip
-    return Table("Trained here: mean and 95 % interval over the seeds", columns, tuple(cells))
+    note = f"The paper's method with {flops:.3g} FLOP/s, measured on a core." if flops else ""
+    return Table("Trained here: mean and 95 % interval over the seeds", columns, tuple(cells), note)

@@ -2,42 +2,49 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from headway.config import Config
 from headway.ext.paper.charts import intervals
 from headway.ext.paper.experiments.table3_heads import separate_heads
 from headway.ext.paper.experiments.table3_parameters import compare_parameters
-from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.results import Claim, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Table3Row, configure, rows_of
-from headway.ext.paper.trends import Expected, LearnedScores, judge, trend_claim
-from headway.ext.paper.verdicts import Verdict, interval_text, percent_text, perplexity_text
+from headway.ext.paper.trends import Expected, compare, judge
+from headway.ext.paper.verdicts import (
+    Gate,
+    LearnedScores,
+    Verdict,
+    interval_text,
+    percent_text,
+    perplexity_text,
+)
 
-TITLE = "Table 3: what each part of the model is worth"
-SECTION = "6.2"
 NO_TREND = 0.15  # BLEU: a smaller difference in the paper is no trend to be tested
 NO_TREND_NATS = 0.015
 
 
-def run(work: Study) -> Findings:
-    """Count all rows, and train the wanted ones unless the scale is the paper's."""
-    parameters = compare_parameters()
-    if work.is_settings_only:
-        names = list(work.rows or GROUPS)
-        written = work.settings_only(plan_trials(Config(), rows_of(names)), *parameters)
-        return replace(written, settings={"rows": names})
+def count(work: Study) -> list[Finding]:
+    """Count the parameters of all rows."""
+    return compare_parameters()
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return the trainings of the wanted rows."""
     names = trained_groups(work)
-    rows = rows_of(names)
-    work.keep(*parameters)
-    groups = work.run_groups(plan_trials(work.base, add_controls(names)))
-    apart = separate_heads(groups, work.least_bleu) if "A" in names else []
-    return collect(
-        *parameters,
+    rows = rows_of(names) if work.is_settings_only else add_controls(names)
+    return plan_rows(work.base, rows)
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Compare each row with the base of the same seed."""
+    rows = trained_rows(groups)
+    apart = separate_heads(groups, work.gate) if CONTROLS[0].label in groups else []
+    return [
         score_table(groups),
-        difference_table(groups, work.least_bleu),
+        difference_table(groups, work.gate),
         intervals(
             "BLEU of each row less that of the base with the same seed; hollow squares: the paper's",
             [(row.label, bleu_less(groups, row)) for row in rows[1:]],
@@ -50,36 +57,12 @@ def run(work: Study) -> Findings:
             "nats a subword less the base's; negative is better",
             paper={row.label: math.log(row.perplexity / TABLE3[0].perplexity) for row in rows[1:]},
         ),
-        *statement_claims(groups, work.least_bleu),
+        *statement_claims(groups, work.gate),
         *apart,
-        differs=differs(work, names),
-        settings={
-            "seeds": list(work.seeds), "training pairs": len(work.corpus.train), "rows": names,
-        },
-    )  # fmt: skip
+    ]
 
 
-def differs(work: Study, names: Sequence[str]) -> str:
-    """Return how these trainings depart from the paper's."""
-    model, training = work.base.model, work.base.training
-    text = (
-        f"The base row here has d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads and"
-        f" N = {model.num_encoder_layers}; every row changes it by the paper's factors (the dropout of"
-        f" big is the paper's own). It is trained on {work.corpus.name} for {training.max_steps:,} steps"
-        f" of {training.batch_tokens:,} tokens, with steps that mix lengths, and scored by sacreBLEU on"
-        " unseen pairs, not on newstest2013. Nothing is averaged, as in the paper; beam 4, alpha 0.6."
-        " The paper had one run for each row and no intervals. Training ends early: a row that learns"
-        " more slowly, because it is deeper or drops more, is behind here, but need not be in the end."
-    )
-    if len(work.seeds) == 1:
-        text += " This table has one run for each row too: a single seed decides nothing."
-    missing = [name for name in GROUPS if name not in names]
-    if missing:
-        text += f" Not trained here: rows {', '.join(missing)}."
-    return text
-
-
-def plan_trials(base: Config, rows: Sequence[Table3Row]) -> list[PlannedTrial]:
+def plan_rows(base: Config, rows: Sequence[Table3Row]) -> list[PlannedTrial]:
     """Return the trainings of rows."""
     return [PlannedTrial(row.label, configure(base, row)) for row in rows]
 
@@ -91,7 +74,7 @@ def trained_groups(work: Study) -> list[str]:
         for name in GROUPS
         if not work.rows
         or name in work.rows
-        or work.are_done(plan_trials(work.base, add_controls([name])))
+        or (not work.is_settings_only and work.are_done(plan_rows(work.base, add_controls([name]))))
     ]
 
 
@@ -107,8 +90,8 @@ def trained_rows(groups: Mapping[str, TrialGroup]) -> list[Table3Row]:
 
 def score_table(groups: Mapping[str, TrialGroup]) -> Table:
     """Return the scores of every row beside the paper's."""
-    cells = []
-    for row in trained_rows(groups):
+    cells, rows = [], trained_rows(groups)
+    for row in rows:
         group = groups[row.label]
         cells.append(
             (
@@ -120,11 +103,19 @@ def score_table(groups: Mapping[str, TrialGroup]) -> Table:
     columns = (
         "row", "perplexity", "paper", "BLEU", "paper", "parameters", "tokens / s", "seconds",
     )  # fmt: skip
+    note = ""
+    if len(groups["base"].trials) == 1:
+        note += (
+            " This table has one run for each row, as the paper's: a single seed decides nothing."
+        )
+    trained = {row.group or row.name for row in rows}
+    if missing := [name for name in GROUPS if name not in trained]:
+        note += f" Not trained here: rows {', '.join(missing)}."
     return Table(
         "The rows trained here: mean and 95 % interval over the seeds",
         columns, tuple(cells),
         "Perplexity of a subword without smoothing; the paper's has another vocabulary and another text."
-        f" Seconds and target tokens a second are of {groups['base'].time_name}.",
+        f" Seconds and target tokens a second are of {groups['base'].time_name}.{note}",
     )  # fmt: skip
 
 
@@ -138,13 +129,13 @@ def nats_less(groups: Mapping[str, TrialGroup], row: Table3Row) -> list[float]:
     return groups[row.label].nats_less(groups["base"])
 
 
-def difference_table(groups: Mapping[str, TrialGroup], least_bleu: float) -> Table:
+def difference_table(groups: Mapping[str, TrialGroup], gate: Gate) -> Table:
     """Return every row's difference to the base, and whether it has the paper's direction."""
     base, cells = TABLE3[0], []
     for row in trained_rows(groups)[1:]:
         bleu, nats = bleu_less(groups, row), nats_less(groups, row)
         paper_bleu, paper_nats = row.bleu - base.bleu, math.log(row.perplexity / base.perplexity)
-        learned = LearnedScores(least_bleu, (groups["base"].bleu, groups[row.label].bleu))
+        learned = LearnedScores(gate, (groups["base"].bleu, groups[row.label].bleu))
         cells.append(
             (
                 row.label,
@@ -161,7 +152,7 @@ def difference_table(groups: Mapping[str, TrialGroup], least_bleu: float) -> Tab
         tuple(cells),
         "The direction “holds” if the 95 % interval excludes zero on the paper's side. If the paper's"
         f" difference is less than {NO_TREND} BLEU or {NO_TREND_NATS} nats, there is no direction to be tested."
-        f" Nothing is decided of a row that has hardly learned: less than {least_bleu:.0f} BLEU. Of the"
+        f" Nothing is decided of a row that has hardly learned: less than {gate.least:g} BLEU. Of the"
         f" {tested} directions, about {0.05 * tested:.0f} would be decided by chance if no row had any effect.",
     )
 
@@ -172,7 +163,7 @@ def judge_direction(
     """Judge whether differences have the sign of the paper's; None: the paper's is too small to be a trend."""
     if abs(paper) < least:
         return None
-    return learned.check(judge(differences, "more" if paper > 0 else "less"))
+    return learned.judge(judge(differences, "more" if paper > 0 else "less"))[0]
 
 
 # What section 6.2 says in words: of which row, and whether its BLEU, or its perplexity, is more or less than the base's.
@@ -193,7 +184,7 @@ STATEMENTS: tuple[tuple[str, str, str, Expected], ...] = (
 )  # fmt: skip
 
 
-def statement_claims(groups: Mapping[str, TrialGroup], least_bleu: float) -> list[Claim]:
+def statement_claims(groups: Mapping[str, TrialGroup], gate: Gate) -> list[Claim]:
     """Return the claims that section 6.2 makes in words on the rows that were trained."""
     rows, base = {row.label: row for row in trained_rows(groups)}, TABLE3[0]
     claims = []
@@ -202,17 +193,15 @@ def statement_claims(groups: Mapping[str, TrialGroup], least_bleu: float) -> lis
             continue
         row = rows[label]
         if score == "BLEU":
-            paper, unit, digits = f"{row.bleu - base.bleu:+.1f} BLEU", "BLEU", 1
-            differences = bleu_less(groups, row)
+            paper = f"{row.bleu - base.bleu:+.1f} BLEU"
+            measure, unit, digits = "bleu", "BLEU", 1
         else:
             paper = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
-            unit, digits, differences = "nats a subword", 3, nats_less(groups, row)
+            measure, unit, digits = "nats", "nats a subword", 3
         claims.append(
-            trend_claim(
-                text, paper, f"{label} less base: {{}} {unit}", differences, expected=expected, digits=digits,
-                learned=LearnedScores(least_bleu, (groups["base"].bleu, groups[label].bleu)),
-                why="each seed beside the base of the same seed" if len(differences) > 1 else "a single seed",
-                section="6.2, Table 3",
+            compare(
+                text, groups, label, "base", gate, paper=paper, score=measure, unit=unit,
+                expected=expected, digits=digits, section="6.2, Table 3",
             )
         )  # fmt: skip
     return claims

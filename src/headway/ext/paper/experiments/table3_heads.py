@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from headway.ext.paper.results import Claim, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.table3_rows import CONTROLS
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import interval_text
+from headway.ext.paper.trends import compare
+from headway.ext.paper.verdicts import Gate, interval_text
 
 ONE, MANY = (row.label for row in CONTROLS)
 # Name of a training, and what it changes beside the base.
@@ -19,12 +19,12 @@ CHANGES = {
 }
 
 
-def separate_heads(groups: Mapping[str, TrialGroup], least_bleu: float) -> list[Finding]:
+def separate_heads(groups: Mapping[str, TrialGroup], gate: Gate) -> list[Finding]:
     """Compare models with more heads, with wider heads, and with more heads of one width.
 
     Args:
         groups: The trainings by the label of their row: the base, rows (A) and the controls; (B) if trained.
-        least_bleu: Below it, a model has hardly learned.
+        gate: Below it, a model has hardly learned.
     """
     base = groups["base"]
     found = {name: groups[name] for name in CHANGES if name in groups}
@@ -39,16 +39,10 @@ def separate_heads(groups: Mapping[str, TrialGroup], least_bleu: float) -> list[
     )
 
     def claim(text: str, name: str, other: str, why: str) -> Claim:
-        return trend_claim(
-            text,
-            "not separated",
-            f"{name} less {other}: {{}} BLEU",
-            groups[name].less(groups[other]),
-            digits=1,
-            learned=LearnedScores(least_bleu, (groups[name].bleu, groups[other].bleu)),
-            why=f"paired by seed; {why}",
+        return compare(
+            text, groups, name, other, gate, paper="not separated", digits=1, note=why,
             section="6.2, Table 3",
-        )
+        )  # fmt: skip
 
     return [
         table,

@@ -14,19 +14,22 @@ from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.parsing.parser import PAPER
 from headway.ext.paper.parsing.treebank import read_treebank
 from headway.ext.paper.published import TABLE4
-from headway.ext.paper.results import Claim, Findings, Table, collect
+from headway.ext.paper.results import Claim, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import LATER
+from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.treebank import Treebank
-from headway.ext.paper.running.work import ONLY_SETTINGS, Study
 from headway.ext.paper.settings import paper_settings
-from headway.ext.paper.trends import LearnedScores, trend_claim
-from headway.ext.paper.verdicts import percent_text, shown, verdict
+from headway.ext.paper.trends import compare
+from headway.ext.paper.verdicts import Gate, percent_text, shown, verdict
 
-TITLE, SECTION = "English constituency parsing", "6.3, Table 4"
 SETTINGS = ("wsj-parsing", "wsj-parsing-semi-supervised")
-LEAST_F1 = 50.0  # below it a parser has hardly learned anything
+GATE = Gate(50.0)  # F1
+FULL = "full attention"
+SENTENCES = 9000  # that are made by rules
+WORDS = 400  # subwords of such sentences
+COMMAND = ("train", "--data data/wsj")
 SMALL = Config(
     model=ModelConfig(
         num_encoder_layers=4, num_decoder_layers=4, d_model=64, d_ff=256, num_heads=4,
@@ -36,6 +39,7 @@ SMALL = Config(
         LATER, muon_weight_decay=0.3, max_steps=500, batch_tokens=2000, micro_batch_tokens=2000, packed=True, warmup_steps=100,
         rate_scale=1.0, cool_steps=330, average=1, precision="fp32", device="cpu", threads=1,
     ),
+    search=replace(PAPER, beam=4),
 )  # fmt: skip
 # For a real treebank, which is harder to learn than one made by rules.
 MIDDLE = replace(
@@ -45,54 +49,43 @@ MIDDLE = replace(
         SMALL.training, max_steps=3000, batch_tokens=2500, micro_batch_tokens=1250,
         warmup_steps=200, rate_scale=0.64, cool_steps=2000, checkpoint_every=250, precision="auto",
     ),
+    search=PAPER,
 )  # fmt: skip
 
 
-def run(work: Study) -> Findings:
-    """Train parsers with full and restricted attention, and score the trees that they find."""
-    published = Table(
-        "The paper's Table 4: F1 on section 23 of the Wall Street Journal",
-        ("parser", "training", "F1"),
-        TABLE4,
-    )
+def count(work: Study) -> list[Finding]:
+    """Return the paper's own table."""
+    note = ""
     if work.is_settings_only:
-        return collect(published, write_commands(work), differs=ONLY_SETTINGS)
+        note = (
+            "headway treebank data/wsj --train train.tree --valid valid.tree, with the same --config,"
+            " makes the data; headway parse RUN --gold test.tree prints the F1."
+        )
+    title = "The paper's Table 4: F1 on section 23 of the Wall Street Journal"
+    return [Table(title, ("parser", "training", "F1"), TABLE4, note)]
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return parsers with full and restricted attention, or the paper's own settings."""
+    if work.is_settings_only:
+        return [PlannedTrial(name, paper_settings(name), command=COMMAND) for name in SETTINGS]
     trees = find_treebank(work)
     config = settings(work, trees)
-    groups = work.run_groups(
-        [
-            PlannedTrial(name, replace(config, model=replace(config.model, window=window)), trees)
-            for name, window in (
-                ("full attention", 0),
-                (f"restricted attention, r = {trees.window}", trees.window),
-            )
-        ]
-    )
-    return collect(
-        score_table(work, trees, config, groups),
-        published,
-        *parsing_claims(trees, *groups.values()),
-        differs="The paper's treebank is licensed; "
-        + (
-            "here sentences are made by a small grammar."
-            if trees.is_generated
-            else f"here it is {trees.name}."
-        )
-        + " The model is far smaller than the paper's (4 layers, d_model 1024, a vocabulary of"
-        " 16,000). Each word has its number before it, in the sentence and in the tree. Parts of speech are predicted too; which words are punctuation is taken from the treebank when"
-        " brackets are compared.",
-        settings=config.to_dict(),
-    )
+    return [
+        PlannedTrial(name, replace(config, model=replace(config.model, window=window)), trees)
+        for name, window in ((FULL, 0), (restricted_name(trees), trees.window))
+    ]
 
 
-def write_commands(work: Study) -> Table:
-    """Write the paper's own settings; returns the commands that train with them."""
-    planned = [PlannedTrial(name, paper_settings(name)) for name in SETTINGS]
-    return replace(
-        work.write_settings(planned, text="--data data/wsj"),
-        note="headway treebank data/wsj --train train.tree --valid valid.tree, with the same --config,"
-        " makes the data; headway parse RUN --gold test.tree prints the F1.",
-    )
+def restricted_name(trees: Treebank) -> str:
+    """Return the name of the parser whose attention is restricted."""
+    return f"restricted attention, r = {trees.window}"
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Score the trees that both parsers find."""
+    trees = find_treebank(work)
+    return [score_table(work, trees, groups), *parsing_claims(trees, groups)]
 
 
 def given_files(work: Study) -> list[Path]:
@@ -116,9 +109,8 @@ def given_files(work: Study) -> list[Path]:
 def find_treebank(work: Study) -> Treebank:
     """Return the treebank that is given, or one made by rules."""
     if files := given_files(work):
-        most = work.pick(toy=30, minutes=None)
-        return Treebank("the treebank given", False, *(read_treebank(f)[:most] for f in files))
-    trees = make_treebank(work.pick(toy=90, minutes=9000))
+        return Treebank("the treebank given", False, *map(read_treebank, files))
+    trees = make_treebank(SENTENCES)
     held = len(trees) // 18
     parts = trees[2 * held :], trees[:held], trees[held : 2 * held]
     return Treebank("sentences made by rules", True, *parts)
@@ -126,26 +118,14 @@ def find_treebank(work: Study) -> Treebank:
 
 def settings(work: Study, trees: Treebank) -> Config:
     """Return the settings of training and search at the work's scale."""
-    made = trees.is_generated
-    words = work.pick(toy=340, minutes=400 if made else 2000, hours=400 if made else 8000)
-    text = TextConfig(vocab_size=words)
-    if work.scale == "hours":
-        return replace(MIDDLE, text=text, search=PAPER)
-    training, search = SMALL.training, replace(PAPER, beam=4)
-    if work.scale == "toy":
-        training = replace(
-            training, max_steps=3, warmup_steps=1, cool_steps=1, batch_tokens=300, micro_batch_tokens=300
-        )  # fmt: skip
-        search = replace(PAPER, beam=2, max_extra=5)
-    return replace(SMALL, text=text, training=training, search=search)
+    words = WORDS if trees.is_generated else work.pick(2000, 8000)
+    return replace(work.pick(SMALL, MIDDLE), text=TextConfig(vocab_size=words))
 
 
-def score_table(
-    work: Study, trees: Treebank, config: Config, groups: Mapping[str, TrialGroup]
-) -> Table:
+def score_table(work: Study, trees: Treebank, groups: Mapping[str, TrialGroup]) -> Table:
     """Return the scores of both kinds of attention."""
     scores = ("f1", "precision", "recall", "exact", "tagging")
-    search = config.search
+    search = settings(work, trees).search
     return Table(
         f"Labeled bracket F1 here, on {trees.name}",
         ("model", "F1", "precision", "recall", "exact, %", "tags, %", "parameters"),
@@ -159,11 +139,13 @@ def score_table(
     )
 
 
-def parsing_claims(trees: Treebank, full: TrialGroup, restricted: TrialGroup) -> list[Claim]:
+def parsing_claims(trees: Treebank, groups: Mapping[str, TrialGroup]) -> list[Claim]:
     """Return the claims of section 6.3 on parsing and of section 4 on restricted attention."""
-    whole = round(sum((*full.values("whole"), *restricted.values("whole"))))
-    expected = len(trees.test) * (len(full.trials) + len(restricted.trials))
+    full, other = groups[FULL], restricted_name(trees)
+    whole = round(sum(sum(group.values("whole")) for group in groups.values()))
+    expected = len(trees.test) * sum(len(group.trials) for group in groups.values())
     a_sentence = 100 / len(trees.test)
+    least = GATE.least
     return [
         Claim(
             "A sentence is translated into its tree; the output is a tree of the sentence.",
@@ -178,19 +160,15 @@ def parsing_claims(trees: Treebank, full: TrialGroup, restricted: TrialGroup) ->
             " search forms trees only.",
             "91.3 F1 (WSJ only) without such numbers",
             f"{percent_text(full.values('f1'))} F1",
-            verdict([f1 - LEAST_F1 for f1 in full.values("f1")], 1, a_sentence),
-            f"holds above {LEAST_F1:.0f} F1; another treebank and a smaller model, so that the scores cannot be"
+            verdict([f1 - least for f1 in full.values("f1")], 1, a_sentence),
+            f"holds above {least:g} F1; another treebank and a smaller model, so that the scores cannot be"
             " compared",
             "6.3",
+            optimizer=full.optimizer,
         ),
-        trend_claim(
+        compare(
             f"Attention restricted to {trees.window} positions, whose paths are longer, loses something to full attention.",
-            "to be investigated",
-            "full attention less restricted attention: {} F1",
-            full.less(restricted, "f1"),
-            learned=LearnedScores(LEAST_F1, (full.values("f1"), restricted.values("f1"))),
-            spread=a_sentence,
-            why=f"paired by seed; not decided below {LEAST_F1:.0f} F1, where training has hardly begun",
-            section="4",
+            groups, FULL, other, GATE, paper="to be investigated", score="f1", unit="F1",
+            spread=a_sentence, section="4",
         ),
-    ]
+    ]  # fmt: skip

@@ -14,17 +14,15 @@ from headway.ext.paper.measuring.parameters import (
     paper_shape,
     parameters_by_formula,
 )
-from headway.ext.paper.results import Claim, Finding, Findings, Table, collect
+from headway.ext.paper.results import Claim, Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.work import Study
-from headway.ext.paper.trends import Expected, LearnedScores, trend_claim
+from headway.ext.paper.running.study import Study
+from headway.ext.paper.trends import Expected, compare
 from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
 from headway.model import Transformer
 from headway.training import plain_loss
 
-TITLE = "Tied embeddings, and their scale"
-SECTION = "3.4"
 ONE, TWO, THREE = "one matrix (the paper)", "two matrices", "three matrices"
 TYINGS: dict[str, Literal["three-way", "target", "none"]] = {
     ONE: "three-way", TWO: "target", THREE: "none",
@@ -32,13 +30,26 @@ TYINGS: dict[str, Literal["three-way", "target", "none"]] = {
 ONE_UNSCALED, THREE_UNSCALED = "one matrix, not scaled", "three matrices, not scaled"
 
 
-def run(work: Study) -> Findings:
-    """Train each way of tying, with and without the scale, and show that tying adds up gradients."""
-    findings: list[Finding] = [count_matrices(), compare_gradients(), compare_parameters()]
-    if work.is_settings_only:
-        return work.settings_only(plan_trials(work), *findings)
-    work.keep(*findings)
-    groups = work.run_groups(plan_trials(work))
+def count(work: Study) -> list[Finding]:
+    """Count the matrices, and show that tying adds up gradients."""
+    return [count_matrices(), compare_gradients(), compare_parameters()]
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return a training for each way of tying, and two without the scale."""
+    base = work.base
+    ways = [(name, tying, base.model.scale_embeddings) for name, tying in TYINGS.items()]
+    ways += [(ONE_UNSCALED, base.model.tying, False), (THREE_UNSCALED, "none", False)]
+    return [
+        PlannedTrial(
+            name, replace(base, model=replace(base.model, tying=tying, scale_embeddings=is_scaled))
+        )
+        for name, tying, is_scaled in ways
+    ]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Compare the ways of tying, with and without the scale, by differences of BLEU."""
     table = Table(
         "Trained alike: mean and 95 % interval over the seeds",
         ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
@@ -51,57 +62,27 @@ def run(work: Study) -> Findings:
         "BLEU by tying and scale, 95 % intervals",
         [(name, group.bleu) for name, group in groups.items()], "BLEU", zero=False,
     )  # fmt: skip
-    return collect(
-        *findings,
-        table,
-        figure,
-        *tying_claims(groups, work),
-        differs="The paper names no number for tying; it shares all three matrices and multiplies"
-        " embeddings by sqrt(d_model). All matrices begin with a standard deviation of d_model^-0.5"
-        " here. Each way is trained alike; models with more matrices have more parameters.",
-        settings={"seeds": list(work.seeds), "text": work.corpus.name},
-    )
-
-
-def plan_trials(work: Study) -> list[PlannedTrial]:
-    """Return a training for each way of tying, and two without the scale."""
-
-    def plan(
-        name: str, tying: Literal["three-way", "target", "none"], scaled: bool
-    ) -> PlannedTrial:
-        model = replace(work.base.model, tying=tying, scale_embeddings=scaled)
-        return PlannedTrial(name, replace(work.base, model=model))
-
-    scaled = work.base.model.scale_embeddings
-    return [
-        *(plan(name, tying, scaled) for name, tying in TYINGS.items()),
-        plan(ONE_UNSCALED, work.base.model.tying, False),
-        plan(THREE_UNSCALED, "none", False),
-    ]
-
-
-def tying_claims(groups: Mapping[str, TrialGroup], work: Study) -> list[Claim]:
-    """Return the claims of section 3.4, decided by differences of BLEU paired by seed."""
-    compared: tuple[tuple[str, str, str, Expected], ...] = (
-        ("Sharing costs no quality: one matrix less three", ONE, THREE, "not less"),
-        ("Multiplying embeddings by sqrt(d_model) helps: one matrix", ONE, ONE_UNSCALED, "more"),
-        ("Multiplying embeddings by sqrt(d_model) helps: three matrices", THREE, THREE_UNSCALED, "more"),
+    compared: tuple[tuple[str, str, str, Expected, str], ...] = (
+        ("Sharing costs no quality: one matrix less three", ONE, THREE, "not less",
+         f"holds if the interval lies above -{MARGIN} BLEU"),
+        ("Multiplying embeddings by sqrt(d_model) helps: one matrix", ONE, ONE_UNSCALED, "more", ""),
+        ("Multiplying embeddings by sqrt(d_model) helps: three matrices", THREE, THREE_UNSCALED, "more", ""),
     )  # fmt: skip
-    limit = f"; holds if the interval lies above -{MARGIN} BLEU"
-    return [
-        trend_claim(
+    claims = [
+        compare(
             text,
-            "",
-            f"{name} less {base}: {{}} BLEU",
-            groups[name].less(groups[base]),
+            groups,
+            name,
+            base,
+            work.gate,
             expected=expected,
             margin=MARGIN,
             digits=1,
-            learned=LearnedScores(work.least_bleu, (groups[name].bleu, groups[base].bleu)),
-            why=f"paired by seed{limit if expected == 'not less' else ''}",
+            note=note,
         )
-        for text, name, base, expected in compared
+        for text, name, base, expected, note in compared
     ]
+    return [table, figure, *claims]
 
 
 def tied_shape(tying: Literal["three-way", "target", "none"]) -> ModelConfig:

@@ -38,6 +38,11 @@ class TrialGroup:
         return [trial.loss[-1][1] for trial in self.trials]
 
     @property
+    def optimizer(self) -> str:
+        """The method that has trained them, the same for all."""
+        return self.trials[0].config.training.optimizer.capitalize()
+
+    @property
     def parameters(self) -> int:
         """The count of trained numbers, the same for all."""
         return self.trials[0].parameters

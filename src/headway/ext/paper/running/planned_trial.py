@@ -2,14 +2,16 @@
 
 import hashlib
 import json
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import torch
 from torch.nn import Module
 
-from headway.config import Config
-from headway.ext.paper.running.sources import code_version
+from headway.config import Config, TrainingConfig
+from headway.ext.paper.running.sources import code_version, library_versions, source_version
 from headway.ext.paper.running.task import TrialTask
 from headway.ext.paper.running.trial_forecast import training_effort
 from headway.files import replace_bytes
@@ -17,6 +19,7 @@ from headway.model import Transformer
 
 Change = Callable[[Transformer], None]
 Train = Callable[[Path], None]
+TEXT = "--train train.en train.de --valid valid.en valid.de"
 RUNNER = "headway.ext.paper.running.trial_run"
 
 
@@ -35,6 +38,7 @@ class PlannedTrial:
             directory, and writes ``trial.json``.
         system: The class of what it trains, if it can train several.
         pace: How many times as long it takes as a Transformer with these settings.
+        command: The verb that trains such a model, and the text that people give it.
     """
 
     name: str
@@ -45,6 +49,7 @@ class PlannedTrial:
     trainer: Train | None = None
     system: type[Module] | None = None
     pace: float = 1.0
+    command: tuple[str, str] = ("train", TEXT)
 
     @property
     def effort(self) -> float:
@@ -52,15 +57,24 @@ class PlannedTrial:
         return self.pace * training_effort(self.config)
 
     def key(self, task: TrialTask) -> str:
-        """Return a hash of all that the result depends on: settings, data, system and sources.
+        """Return a hash of all that the result depends on here: of the training, the device and the libraries.
 
         Args:
             task: The data.
         """
-        named = _name(self.change), _name(self.trainer), _name(self.system)
-        version = code_version(*self._modules(task))
-        parts = self._seeded_config(), task.fingerprint, named, version
+        training = self.config.training
+        parts = self.training(task), training.device, training.threads, library_versions()
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+    def training(self, task: TrialTask) -> str:
+        """Return a hash of what is trained, on whatever machine: settings, data, system and sources."""
+        config = self._seeded_config()
+        usual = TrainingConfig()
+        training = replace(config.training, device=usual.device, threads=usual.threads)
+        named = _name(self.change), _name(self.trainer), _name(self.system)
+        version = source_version(*self._modules(task))
+        parts = replace(config, training=training), task.fingerprint, named, version
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def _modules(self, task: TrialTask) -> list[str]:
         """Return the names of the modules that train and score the model: the result depends on their source code."""
@@ -92,6 +106,9 @@ class PlannedTrial:
             "system": _name(self.system),
             "modules": modules,
             "version": code_version(*modules),
+            "training": self.training(task),
+            "sources": source_version(*modules),
+            "machine": describe_machine(config.training.device),
             **origin,
         }
         directory.mkdir(parents=True, exist_ok=True)
@@ -115,12 +132,21 @@ def _name(item: Change | Train | type | None) -> str | None:
 
 
 def read_origin(directory: Path) -> dict[str, str] | None:
-    """Return the facts that `PlannedTrial.write_spec` was given; None: other code than today's has trained it."""
+    """Return the facts that `PlannedTrial.write_spec` wrote; None: other code than today's has trained it.
+
+    They are ``training``, ``machine``, ``experiment``, ``scale`` and ``text``.
+    """
     try:
         spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
-        is_current = spec["version"] == code_version(*spec["modules"])
-        return (
-            {name: spec[name] for name in ("experiment", "scale", "text")} if is_current else None
-        )
+        is_current = spec["sources"] == source_version(*spec["modules"])
+        names = ("training", "machine", "experiment", "scale", "text")
+        return {name: spec[name] for name in names} if is_current else None
     except (OSError, ValueError, KeyError, TypeError, ImportError):
         return None
+
+
+def describe_machine(device: str) -> str:
+    """Return the device and the versions with which trainings run here."""
+    gpu = "" if device == "cpu" else f"{torch.cuda.get_device_name(device)}, "
+    system = f"Python {platform.python_version()}, {platform.machine()}"
+    return f"{gpu}torch {torch.__version__}, {system}"

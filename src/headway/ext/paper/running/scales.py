@@ -1,8 +1,9 @@
-"""The scales of a reproduction: the settings that its comparisons start from, and how long they take."""
+"""The scales of a reproduction: the settings that its comparisons start from, and what a model must reach."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from headway.config import Config, ModelConfig, TextConfig, TrainingConfig
+from headway.ext.paper.verdicts import Gate
 
 # Methods that are newer than the paper. With Adam and equation 3, the larger and the deeper models of Table 3
 # learn too slowly for a comparison of so many trainings.
@@ -31,16 +32,6 @@ MIDDLE = Config(
         rate_scale=0.64, cool_steps=1100, checkpoint_every=250, device="cpu", threads=1,
     ),
 )  # fmt: skip
-TOY = replace(
-    SMALL,
-    text=replace(SMALL.text, vocab_size=400),
-    training=replace(
-        SMALL.training, max_steps=3, cool_steps=2, batch_tokens=300, micro_batch_tokens=300, warmup_steps=8,
-        checkpoint_every=1,
-    ),
-)  # fmt: skip
-
-BASES = {"toy": TOY, "minutes": SMALL, "hours": MIDDLE, "paper": Config()}
 
 
 def as_published(base: Config, steps: int, warmup_steps: int, rate_scale: float) -> Config:
@@ -58,13 +49,29 @@ def as_published(base: Config, steps: int, warmup_steps: int, rate_scale: float)
     return replace(base, training=training)
 
 
-# The same models trained as in the paper, for as long as they need then.
-PUBLISHED = {
-    "toy": as_published(TOY, 3, 8, 1.0),
-    "minutes": as_published(SMALL, 900, 200, 1.0),
-    "hours": as_published(MIDDLE, 3600, 800, 1.28),
-    "paper": Config(),
+@dataclass(frozen=True)
+class Scale:
+    """How large the models of a reproduction are, and how long they train.
+
+    Attributes:
+        base: The settings that comparisons start from.
+        published: The same model trained as in the paper, for as long as it needs then.
+        gate: The BLEU below which a translator has hardly learned anything: about half of the base's.
+        seconds: About how long one core of a server of the 2020s trains and scores the base; 0: not known.
+        built_in: How many pairs of the built-in corpus are trained on and scored; None: text is given.
+    """
+
+    base: Config
+    published: Config
+    gate: Gate
+    seconds: float = 0.0
+    built_in: tuple[int, int] | None = None
+
+
+SCALES = {
+    "minutes": Scale(
+        SMALL, as_published(SMALL, 900, 200, 1.0), Gate(50.0), 40.0, built_in=(24_000, 600)
+    ),
+    "hours": Scale(MIDDLE, as_published(MIDDLE, 3600, 800, 1.28), Gate(20.0, earlier=35.0), 330.0),
+    "paper": Scale(Config(), Config(), Gate(50.0)),
 }
-# About how many seconds one core of a server of the 2020s trains and scores the base; 0: not known. A toy's are mostly those
-# in which its process starts.
-SECONDS = {"toy": 0.0, "minutes": 40.0, "hours": 330.0, "paper": 0.0}

@@ -2,32 +2,41 @@
 
 import ast
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from headway import extension
 from headway.files import hash_file
 
 PACKAGE = Path(__file__).parents[3]
-LIBRARIES = (
-    "numpy",
-    "sacrebleu",
-    "sacremoses",
-    "sentencepiece",
-    "torch",
-)  # decide subwords, weights and scores
+LIBRARIES = ("numpy", "sacrebleu", "sacremoses", "sentencepiece", "torch")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def code_version(*modules: str) -> str:
+    """Return a hash of `source_version`, and of the versions of the libraries that decide results."""
+    parts = source_version(*modules), *library_versions()
+    return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+
+def library_versions() -> list[str]:
+    """Return the versions of the libraries that decide subwords, weights and scores."""
+    return [*map(version, LIBRARIES)]
 
 
 @cache
-def code_version(*modules: str) -> str:
-    """Return a hash of all that `sources` finds, and of the versions of the libraries that decide results.
+def source_version(*modules: str) -> str:
+    """Return a hash of all that `sources` finds.
 
     Args:
         modules: Names of modules of this package.
     """
-    sums = [_digest(file) for file in sources(*modules)]
-    return hashlib.sha256("".join((*sums, *map(version, LIBRARIES))).encode()).hexdigest()
+    digests = "".join(_read(file).digest for file in sources(*modules))
+    return hashlib.sha256(digests.encode()).hexdigest()
 
 
 def sources(*modules: str) -> list[Path]:
@@ -52,15 +61,59 @@ def sources(*modules: str) -> list[Path]:
             waiting |= _find_lazy(name) - seen
         elif path not in found:
             found.add(path)
-            waiting |= {name.rpartition(".")[0], *_imports(path)} - seen
+            waiting |= {name.rpartition(".")[0], *_read(path).imports} - seen
     folders = {path.parent for path in found} - {PACKAGE}
     return sorted(found.union(*map(_list_others, folders)))
 
 
+class Source(NamedTuple):
+    """A file as it is when it is read first: what is edited later, this process does not run.
+
+    Attributes:
+        digest: Of a module the hash of its syntax tree without docstrings, of another file that of its bytes.
+        imports: The names that a module imports when it runs; some may be no modules.
+        origins: Name -> its module, for all imports of names: also of those that only a type checker sees.
+    """
+
+    digest: str
+    imports: tuple[str, ...] = ()
+    origins: Mapping[str, str] = MappingProxyType({})
+
+
 @cache
-def _digest(file: Path) -> str:
-    """Return the hash of a file as it is at the first call: what is edited later, this process does not run."""
-    return hash_file(file)
+def _read(path: Path) -> Source:
+    if path.suffix != ".py":
+        return Source(hash_file(path))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    digest = hashlib.sha256(repr(_describe(tree)).encode()).hexdigest()
+    imports: list[str] = []
+    origins: dict[str, str] = {}
+    hidden: set[ast.AST] = set()  # what only a type checker sees
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                hidden.update(part for statement in node.body for part in ast.walk(statement))
+            case ast.Import():
+                imports += [each.name for each in node.names if node not in hidden]
+            case ast.ImportFrom():
+                module = node.module or ""
+                origins |= {each.name: module for each in node.names}
+                if node not in hidden:
+                    imports += [module, *(f"{module}.{each.name}" for each in node.names)]
+    return Source(digest, tuple(imports), origins)
+
+
+def _describe(node: object) -> object:
+    """Return a syntax tree as tuples, without docstrings, places and what is empty, the same by each version of Python."""
+    if isinstance(node, list):
+        return tuple(map(_describe, node))
+    if not isinstance(node, ast.AST):
+        return node
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+        fields["body"] = fields["body"][1:]
+    kept = (_describe(part) for name, part in fields.items() if part is not None and part != [])
+    return type(node).__name__, *kept
 
 
 def _list_others(folder: Path) -> set[Path]:
@@ -88,49 +141,7 @@ def _find_lazy(name: str) -> set[str]:
     """Return the module from which a package imports a name at its first use."""
     package, _, attribute = name.rpartition(".")
     path = _find(package) if package else None
-    modules = _lazy_modules(path) if path is not None and path.name == "__init__.py" else {}
-    return {modules[attribute]} if attribute in modules else set()
-
-
-@cache
-def _lazy_modules(path: Path) -> dict[str, str]:
-    """Return name -> its module, for all imports of a file: also of those that it shows only to type checkers."""
-    return {
-        alias.name: node.module or ""
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-@cache
-def _imports(path: Path) -> tuple[str, ...]:
-    """Return the names that a file imports when it runs; some may be no modules."""
-    found = _Imports()
-    found.visit(ast.parse(path.read_text(encoding="utf-8")))
-    return tuple(found.names)
-
-
-class _Imports(ast.NodeVisitor):
-    """Collects the names of imports, but for those that only a type checker sees."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def visit(self, node: ast.AST) -> None:
-        if not isinstance(node, ast.expr):  # none of which holds an import
-            super().visit(node)
-
-    def visit_If(self, node: ast.If) -> None:
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            for statement in node.orelse:
-                self.visit(statement)
-        else:
-            self.generic_visit(node)
-
-    def visit_Import(self, node: ast.Import) -> None:
-        self.names += [each.name for each in node.names]
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        module = node.module or ""
-        self.names += [module, *(f"{module}.{each.name}" for each in node.names)]
+    if path is None or path.name != "__init__.py":
+        return set()
+    origins = _read(path).origins
+    return {origins[attribute]} if attribute in origins else set()

@@ -14,6 +14,10 @@ class TrialTask(Protocol):
     """Examples that a model learns from, and unseen ones that it is scored on."""
 
     @property
+    def name(self) -> str:
+        """What tables call them."""
+
+    @property
     def fingerprint(self) -> str:
         """A hash of all examples."""
 

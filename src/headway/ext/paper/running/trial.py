@@ -49,6 +49,11 @@ class Trial:
         return self.directory.with_name("averaged")
 
     @property
+    def scores_text(self) -> str:
+        """All scores in a line."""
+        return ", ".join(f"{name} {value:.4g}" for name, value in self.scores.items())
+
+    @property
     def time_name(self) -> str:
         """What the seconds are: processor time, which other programs hardly change, or wall time on a GPU.
 

@@ -5,6 +5,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from headway.cli import Argument, add_options
+
 if TYPE_CHECKING:
     from headway.ext.paper.parsing.parser import Parse
 
@@ -24,19 +26,14 @@ AT_ONCE = 200  # sentences of a treebank between two reports of progress
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("model", metavar="MODEL", help="run or model directory of a parser")
-    parser.add_argument(
-        "--words",
-        action="store_true",
-        help="the input is tokenized: split it only at spaces",
+    add_options(
+        parser,
+        Argument("MODEL", "run or model directory of a parser"),
+        Argument("--words", "the input is tokenized: split it only at spaces"),
+        Argument("--gold FILE", "parse the sentences of this treebank and print the F1"),
+        Argument("--json", "print JSON with tree and log-probability"),
+        "--threads THREADS",
     )
-    parser.add_argument(
-        "--gold", metavar="FILE", help="parse the sentences of this treebank and print the F1"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print JSON with tree and log-probability"
-    )
-    parser.add_argument("--threads", type=int, default=0, help="processor threads (default: all)")
 
 
 def run(args: argparse.Namespace) -> None:

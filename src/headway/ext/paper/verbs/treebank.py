@@ -3,6 +3,9 @@
 import argparse
 import sys
 
+from headway.cli import Argument, add_options
+
+REQUIRED = {"required": True}
 EXAMPLE = """\
 headway treebank data/trees --train train.tree --valid valid.tree --parts
 headway train runs/parser --data data/trees --preset tiny --model.tying none"""
@@ -11,31 +14,19 @@ SETTINGS = ("text",)
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("out", metavar="DIR", help="directory to create")
-    parser.add_argument(
-        "--train", nargs="+", metavar="FILE", required=True, help="training trees, one on each line"
+    add_options(
+        parser,
+        Argument("DIR", "directory to create"),
+        Argument("--train FILE...", "training trees, one on each line", REQUIRED),
+        Argument("--valid FILE...", "validation trees, one on each line", REQUIRED),
+        Argument("--parts", "also train on every constituent as a sentence of its own"),
+        Argument(
+            "--numbers",
+            "number the words, in sentence and tree, so that the model need not count",
+        ),
+        Argument("--preset NAME", "preset that gives the vocabulary size (default: tiny)"),
+        Argument("--config FILE", "a TOML file with a section [text]"),
     )
-    parser.add_argument(
-        "--valid",
-        nargs="+",
-        metavar="FILE",
-        required=True,
-        help="validation trees, one on each line",
-    )
-    parser.add_argument(
-        "--parts",
-        action="store_true",
-        help="also train on every constituent as a sentence of its own",
-    )
-    parser.add_argument(
-        "--numbers",
-        action="store_true",
-        help="number the words, in sentence and tree, so that the model need not count",
-    )
-    parser.add_argument(
-        "--preset", metavar="NAME", help="preset that gives the vocabulary size (default: tiny)"
-    )
-    parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [text]")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -49,11 +40,11 @@ def run(args: argparse.Namespace) -> None:
         for paths in (args.train, args.valid)
     )
     data = prepare_treebank(
-        train, valid, args.out, config, with_parts=args.parts, numbered=args.numbers
+        train, valid, args.dir, config, with_parts=args.parts, numbered=args.numbers
     )
     sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
     print(
-        f"{args.out}: {len(data.train)} trees for training, {len(data.valid)} for validation;"
+        f"{args.dir}: {len(data.train)} trees for training, {len(data.valid)} for validation;"
         f" vocabulary: {sizes[0]} subwords, {sizes[1]} labels and parts of speech",
         file=sys.stderr,
     )
