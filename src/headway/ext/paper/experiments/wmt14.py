@@ -20,7 +20,7 @@ BYTES = 4 * 4 + 2
 
 
 class MeasuredRate(NamedTuple):
-    """A rate of training that docs/performance.md reports.
+    """A rate of training that docs/evidence/performance.md reports.
 
     Attributes:
         gpu: Where it was measured.
