@@ -109,8 +109,9 @@ class Extension(NamedTuple):
         sidecars: The name of a file beside a model's weights -> what it belongs to: "weights", these and no others;
             "model", these, and means of those of one training; "text", the text that the model was trained on.
         end_steps: Name -> a module with a step at the end of a training: ``FILE``, the sidecar that it writes;
-            ``wants(config: Config) -> bool``, whether a training has this step; ``FROM_SETTINGS``, whether settings ask for
-            it, so that a resume of a finished training makes up for it; and ``learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]``, run by all ranks.
+            ``wants(config: Config) -> bool``, whether a training has this step; and
+            ``learn(directory: RunDirectory, data: PreparedData, device: str) -> Iterator[Event]``, run by all ranks. The
+            training is finished before; if a step fails or is interrupted, the next resume takes it again.
         arithmetic: ``"module:function"``, ``(work: str) -> str``: it identifies the code on which the last bits of results
             depend.
     """

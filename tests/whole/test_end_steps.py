@@ -83,6 +83,34 @@ def test_the_ranks_share_what_is_translated_at_the_end(corpus, tmp_path, monkeyp
 
 
 @pytest.mark.slow
+def test_a_step_that_fails_at_the_end_is_a_notice_and_is_taken_again(
+    corpus, tmp_path, monkeypatch, capsys
+):
+    path, whole = tmp_path / "run", tmp_path / "whole"
+    assert dispatch(command(whole, corpus, **SHORT)) == 0
+
+    def fail(*_):
+        raise KeyError("no such word")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learned_quality, "examine_lines", fail)
+        line = command(path, corpus, **SHORT)
+        line.remove("--quiet")
+        assert dispatch([*line, "--ranks", "1"]) == 0
+    assert (
+        f"{path / 'quality.json'}: not learned (KeyError('no such word'))"
+        in capsys.readouterr().err
+    )
+    record = json.loads((path / "run.json").read_text())
+    assert (record["finished"], record["learned"]) == (True, ["stand_ins.json"])
+    assert not (path / "quality.json").exists()
+    for said in ("quality.json: learned", "finished"):
+        assert dispatch(["train", str(path)]) == 0
+        assert said in capsys.readouterr().err
+    assert (path / "quality.json").read_bytes() == (whole / "quality.json").read_bytes()
+
+
+@pytest.mark.slow
 def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, **SHORT, search__shortlist=9))

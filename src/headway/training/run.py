@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from headway.config import Config, SearchConfig
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, LostRankError
 from headway.extension import load_all
 from headway.files import OtherVersionError
 from headway.model import Network, make_model
@@ -188,7 +188,7 @@ class Run:
         yield report
 
     def finish(self) -> Iterator[Event]:
-        """Average the last checkpoints, install the average if it is better, and end the run."""
+        """Average the last checkpoints, install the average if it is better, end the run, and take its end steps."""
         steps = self.averaged_steps()
         if len(steps) > 1:
             model = self.average(steps)
@@ -197,11 +197,9 @@ class Run:
             write_model(self, self.directory.averaged, model, report)
             install_model(self, model, report)
             yield report
-        for _, step in load_all("end_steps"):
-            if step.wants(self.config):
-                yield from step.learn(self.directory, self.data, str(self.machine.torch_device))
-        self.record.finished = True
+        self.record.finished, self.record.learned = True, []
         self.directory.write_record(self.record)
+        yield from take_end_steps(self.directory, self.data, self.record)
 
     def averaged_steps(self) -> list[int]:
         """Return the steps of the last checkpoints, which are averaged at the end."""
@@ -300,6 +298,35 @@ class Run:
             peak_memory_bytes=memory,
         )
         self._seconds, self._tokens = 0.0, 0
+
+
+def take_end_steps(
+    directory: RunDirectory, data: PreparedData, record: RunRecord
+) -> Iterator[Event]:
+    """Take the steps of extensions at the end of a finished run that it has not taken yet.
+
+    One that fails gives a notice, and the next resume takes it again.
+
+    Args:
+        directory: Of the run.
+        data: Its data.
+        record: Of the run; the steps that are taken are added to it.
+    """
+    for _, step in load_all("end_steps"):
+        if step.FILE in record.learned or not step.wants(record.settings):
+            continue
+        try:
+            yield from step.learn(directory, data, str(record.machine.torch_device))
+        except LostRankError:
+            raise
+        except Exception as error:  # of any kind: this runs code of an extension
+            reason = str(error) if isinstance(error, HeadwayError) else repr(error)
+            yield Notice(
+                text=f"{directory.path / step.FILE}: not learned ({reason}): the same command tries again"
+            )
+            continue
+        record.learned.append(step.FILE)
+        directory.write_record(record)
 
 
 def run_to_end(run: Run) -> Generator[Event, None, None]:

@@ -11,7 +11,6 @@ from headway.text import PreparedData
 from headway.training import ProgressReport, RunDirectory, parallel
 from headway.translation import load_model
 
-FROM_SETTINGS = True
 MAX_PAIRS = 100_000  # that a shortlist is learned from
 MAX_TOKENS = 1_000_000  # target tokens, likewise
 BATCH = 64

@@ -23,7 +23,6 @@ from headway.text import WORD, PreparedData, Span, name_pair
 if TYPE_CHECKING:
     from headway.training import Event, RunDirectory
 
-FROM_SETTINGS = False
 MAX_PAIRS = 20_000  # of the training text; a thousand take a third of a second
 WORDS = 2  # of a phrase and of its translation, at most
 LEAST = 10  # lines that have a phrase

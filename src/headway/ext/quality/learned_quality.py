@@ -15,7 +15,6 @@ from headway.text import PreparedData
 from headway.training import Event, Notice, ProgressReport, RunDirectory, list_texts, parallel
 from headway.translation import Job, Pipeline, Translator, read_config, run, together
 
-FROM_SETTINGS = False
 MAX_SENTENCES = 1000  # of the validation text
 BATCH = 64
 

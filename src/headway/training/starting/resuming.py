@@ -8,11 +8,11 @@ import torch
 from headway.config.declaration import spell
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
-from headway.extension import identify_arithmetic, load_all
+from headway.extension import identify_arithmetic
 from headway.files import OtherVersionError, check_writer, hash_file
 from headway.text.prepared import PreparedData
 from headway.training import parallel
-from headway.training.run import Run
+from headway.training.run import Notice, Run, take_end_steps
 from headway.training.starting.plan import RunPlan, with_vocabulary
 from headway.training.starting.resume_check import check_same_run, list_edits
 from headway.training.steps.feed import Feed, Position
@@ -230,15 +230,16 @@ def _check_finished(
 
 
 def _learn_missing(directory: RunDirectory, data: PreparedData, record: RunRecord) -> list[str]:
-    """Take the steps at a run's end that its settings ask for now, and return what they learned, a line each."""
-    notices = []
-    for _, step in load_all("end_steps"):
-        file = directory.path / step.FILE
-        if step.FROM_SETTINGS and step.wants(record.settings) and not file.exists():
-            for _ in step.learn(directory, data, str(record.machine.torch_device)):
-                pass
-            notices.append(f"{file}: learned")
-    return notices
+    """Take the end steps that a finished run lacks, and return what happened, a line each.
+
+    A step failed or was interrupted before, or the settings ask for it only now.
+    """
+    before = [*record.learned]
+    notices = [
+        event.text for event in take_end_steps(directory, data, record) if isinstance(event, Notice)
+    ]
+    learned = [name for name in record.learned if name not in before]
+    return [*notices, *(f"{directory.path / name}: learned" for name in learned)]
 
 
 def _list_other_roundings(before: RunRecord, now: RunRecord) -> list[str]:

@@ -113,6 +113,7 @@ class RunRecord:
         processes: Number of ranks that started the run; a resume may have another number.
         installed: The scores of the model in the run directory.
         finished: Whether the run has taken all its steps and averaged its checkpoints.
+        learned: The files that it has learned at its end, by steps of extensions.
         settings: The settings of the run.
         models: Name of a file with weights -> its sha256; while the file is replaced, also that of the
             new file.
@@ -132,6 +133,7 @@ class RunRecord:
     processes: int
     installed: ValidationReport | None = None
     finished: bool = False
+    learned: list[str] = field(default_factory=list)
     settings: Config
     models: dict[str, list[str]] = field(default_factory=dict)
     identity: str = ""
