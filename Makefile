@@ -80,6 +80,11 @@ NEED_TORCH := argos libretranslate optimum transformers4
 
 test-outside: $(PARTS:%=outside-%)
 
+# One of them: `make campaign NAME=crash ARGS="--kills 20"`.
+.PHONY: campaign
+campaign: $(VENV)/.installed
+	$(BIN)/python tests/outside/$(NAME).py $(ARGS)
+
 outside-crash: $(VENV)/.installed
 	$(BIN)/python tests/outside/crash.py --kills 200 --signals 100 --reads 1000
 

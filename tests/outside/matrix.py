@@ -1,32 +1,28 @@
 """Run the fast tests with several versions of Python and torch, each pair in an environment of its own.
 
-    python tests/outside/matrix.py [3.13:2.13.0 ...] [--only tests/ext/native ...] [--again]
+    python tests/outside/matrix.py [3.13:2.13.0 ...] [--only tests/ext/native ...]
 
 A pair is a version of Python, whose program ``python3.13`` must be on the path, and a version of torch.
 With ``lowest`` in place of torch's version, every package that pyproject.toml names is installed at the
-lowest version that it allows. Pairs run one after the other; a pair whose tests have run to their end is
-not run again, unless ``--again``. An environment takes 1 GB, and is deleted when its tests have ended.
+lowest version that it allows. Pairs run one after the other. An environment takes 1 GB, and is deleted when its
+tests have ended.
 
 torch is installed first, from PyTorch's index of builds without CUDA. Its number may be above the cap of
 pyproject.toml.
 
-Prints a table; FOLDER/results.json has the same with the names of the tests that failed and the reasons for skipped ones, and FOLDER/*.log
-what pip and pytest said. The exit code is 1 if a test failed or a pair could not be installed.
+Prints a table with the last line of pytest for each pair; FOLDER/*.log has what pip and pytest said. The exit code is 1
+if a test failed or a pair could not be installed.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
-import time
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -39,12 +35,6 @@ PAIRS = (
 )  # fmt: skip
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # as in the Makefile
 PARALLEL = ("--numprocesses", "2", "--dist", "worksteal")  # as in the Makefile
-VERSIONS = """
-import json, platform, numpy, torch
-print(json.dumps([platform.python_version(), torch.__version__, numpy.__version__]))
-"""
-
-Result = dict[str, Any]
 
 
 def required(project: dict[str, Any]) -> list[Requirement]:
@@ -78,26 +68,6 @@ def lowest_versions(requirements: Iterable[Requirement]) -> dict[str, str]:
     return {name: str(version) for name, version in sorted(found.items())}
 
 
-def count_tests(report: Path) -> Result:
-    """Return how many tests passed, failed and were skipped, which failed, and why some were skipped.
-
-    Args:
-        report: The XML report of pytest.
-    """
-    names: dict[str, set[str]] = {"passed": set(), "failed": set(), "skipped": set()}
-    reasons: Counter[str] = Counter()
-    for case in ElementTree.parse(report).iter("testcase"):
-        found = {child.tag for child in case}
-        outcome = "failed" if found & {"failure", "error"} else "passed"
-        outcome = "skipped" if "skipped" in found else outcome
-        reasons.update(child.get("message", "") for child in case.iter("skipped"))
-        names[outcome].add(f"{case.get('classname')}::{case.get('name')}")
-    # A test that passes may fail afterwards, when its fixtures end.
-    names["passed"] -= names["failed"]
-    counts = {outcome: len(found) for outcome, found in names.items()}
-    return {**counts, "failures": sorted(names["failed"]), "reasons": dict(reasons)}
-
-
 class Trial:
     """One pair of versions: its environment, its log and its result.
 
@@ -113,15 +83,11 @@ class Trial:
         self._environment = folder / pair.replace(":", "-")
         self._log = self._environment.with_suffix(f"{self._environment.suffix}.log")
 
-    def run(self) -> Result:
-        """Install everything, run the tests, and delete the environment.
-
-        Returns:
-            The versions and counts, or only "problem": why the tests did not run.
-        """
+    def run(self) -> tuple[int, str]:
+        """Install everything, run the tests, and delete the environment; return an exit code and what was said last."""
         program = shutil.which(f"python{self.python}")
         if program is None:
-            return {"problem": f"python{self.python} is not on the path"}
+            return 1, f"python{self.python} is not on the path"
         shutil.rmtree(self._environment, ignore_errors=True)
         self._log.parent.mkdir(parents=True, exist_ok=True)
         self._log.unlink(missing_ok=True)
@@ -129,7 +95,7 @@ class Trial:
             self._call(program, "-m", "venv", str(self._environment))
             for words in self._installations():
                 if self._call(self._program, "-m", "pip", "install", "--no-compile", *words):
-                    return {"problem": f"pip install {words[0]} ... failed, see {self._log}"}
+                    return 1, f"pip install {words[0]} ... failed, see {self._log}"
             return self._test()
         finally:
             shutil.rmtree(self._environment, ignore_errors=True)
@@ -154,21 +120,9 @@ class Trial:
         # Without what it needs: torch may be above the cap.
         yield "--no-deps", "--editable", str(ROOT)
 
-    def _test(self) -> Result:
-        report = self._environment / "report.xml"
-        started = time.monotonic()
-        status = self._call(
-            self._program, "-m", "pytest", "-m", "not slow", f"--junitxml={report}", *PARALLEL,
-            *self._only,
-        )  # fmt: skip
-        seconds = round(time.monotonic() - started)
-        if status not in (0, 1) or not report.exists():
-            return {"problem": f"pytest ended with status {status}, see {self._log}"}
-        said = subprocess.run(
-            [self._program, "-c", VERSIONS], capture_output=True, text=True, check=True
-        ).stdout
-        versions = dict(zip(("python", "torch", "numpy"), json.loads(said), strict=True))
-        return {**versions, **count_tests(report), "seconds": seconds}
+    def _test(self) -> tuple[int, str]:
+        code = self._call(self._program, "-m", "pytest", "-m", "not slow", *PARALLEL, *self._only)
+        return code, self._log.read_text(encoding="utf-8").splitlines()[-1]
 
     def _call(self, *command: str) -> int:
         """Run a command, append what it prints to the log, and return its exit status."""
@@ -180,20 +134,6 @@ class Trial:
             ).returncode  # fmt: skip
 
 
-def table(results: dict[str, Result]) -> str:
-    """Return the results as a table of Markdown."""
-    lines = [
-        "| pair | Python | torch | NumPy | passed | failed | skipped | seconds |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    keys = ("python", "torch", "numpy", "passed", "failed", "skipped", "seconds")
-    for pair, result in results.items():
-        cells = [f"not run: {result['problem']}"] if "problem" in result else []
-        cells = cells or [str(result[key]) for key in keys]
-        lines.append("| " + " | ".join([pair, *cells]) + " |")
-    return "\n".join(lines)
-
-
 def main() -> int:
     """Run each pair and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -201,21 +141,15 @@ def main() -> int:
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="PATH", help="run these tests alone"
     )
-    parser.add_argument("--again", action="store_true", help="run finished pairs, too")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "outside" / "matrix")
     args = parser.parse_args()
-    record: Path = args.folder / "results.json"
-    known: dict[str, Result] = json.loads(record.read_text()) if record.exists() else {}
-    names = {pair: " ".join([pair, *args.only]) for pair in args.pairs}
-    for pair, name in names.items():
-        if name not in known or "problem" in known[name] or args.again:
-            print(f"{name} ...", file=sys.stderr)
-            known[name] = Trial(pair, args.folder, args.only).run()
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text(json.dumps(known, indent=1), encoding="utf-8")
-    results = {name: known[name] for name in names.values()}
-    print(table(results))
-    return int(any("problem" in result or result["failed"] for result in results.values()))
+    print("| pair | tests |\n|---|---|", flush=True)
+    failed = 0
+    for pair in args.pairs:
+        code, said = Trial(pair, args.folder, args.only).run()
+        failed |= code
+        print(f"| {pair} | {said} |", flush=True)
+    return int(failed != 0)
 
 
 if __name__ == "__main__":
