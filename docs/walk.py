@@ -674,7 +674,7 @@ plt.show()
 #
 # The two terms are equal at step = warmup, where the rate is highest. The paper gives no reason for the warm-up. Later work found two:
 # a post-norm model has large gradients near its output at the beginning (Xiong et al., 2020), and Adam's means are of few
-# gradients then (Liu et al., 2020). Without a warm-up, Headway's models learn almost nothing ([measured](paper.md#on-multi30k)). Later
+# gradients then (Liu et al., 2020). Without a warm-up, Headway's models learn almost nothing ([measured](evidence/paper.md#on-multi30k)). Later
 # the rate falls, because smaller steps lead nearer to the goal at the end. A wider model has a lower rate.
 # %%
 
@@ -895,7 +895,7 @@ show(weights, "the last layer, mean of its heads", names=([vocabulary[n] for n i
 #
 # Whether self-attention translates better is another question. In Headway's trainings on small texts it does not: on Multi30k,
 # translators with recurrent or convolutional layers in its place reach one to two BLEU more at the same number of steps
-# ([the paper](paper.md#on-multi30k) has the table with seeds and settings). The paper's claim is about large models and texts,
+# ([the paper](evidence/paper.md#on-multi30k) has the table with seeds and settings). The paper's claim is about large models and texts,
 # and about the time that training takes. Here is how the time of our own layer grows, its linear maps included:
 # %%
 
@@ -964,7 +964,7 @@ plt.show()
 #
 # - `headway demo` trains the same kind of model with subwords, faster code, later methods of training and the whole corpus;
 #   `headway picture` draws its attention.
-# - [Section by section](paper.md) says where each part of the paper is in Headway, and what was measured.
+# - [Section by section](evidence/paper.md) says where each part of the paper is in Headway, and what was measured.
 # - [A layer of your own](own-layer.md) puts something else in the place of self-attention.
 # - The code of `headway/model/` is this notebook with caches, packed rows (several sentences in one row) and the settings of
 #   Table 3: begin with `layers.py`.

@@ -1,4 +1,4 @@
-"""docs/paper.md: its names exist, and its rules and numbers are those of the code."""
+"""docs/evidence/paper.md: its names exist, and its rules and numbers are those of the code."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from headway.ext.paper.reproduction import EXPERIMENTS
 from support.documentation import ROOT, read_table
 
 DOCS = ROOT / "docs"
-PAGE = Path("docs/paper.md")
+PAGE = Path("docs/evidence/paper.md")
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 # All sections of the paper that have a text of their own, but for the introduction.
 SECTIONS = [
@@ -36,8 +36,8 @@ def test_the_document_names_existing_files_and_commands() -> None:
     for path in paths:
         folder = ROOT if path.startswith(("tests/", "benchmarks/")) else ROOT / "src" / "headway"
         assert (folder / path).is_file(), path
-    for target in re.findall(r"\]\((\w[\w-]*\.md)\)", TEXT):
-        assert (DOCS / target).is_file(), target
+    for target in re.findall(r"\]\(([\w./-]+\.md)\)", TEXT):
+        assert (ROOT / PAGE).parent.joinpath(target).is_file(), target
 
 
 def test_every_section_of_the_paper_has_a_row_and_its_equations_are_three() -> None:
@@ -62,7 +62,7 @@ def test_additive_attention_costs_the_same_on_each_page() -> None:
     costs = re.compile(r"(\d+) times the time(?:,| and) (\d+) times the memory")
     found = [
         set(costs.findall((DOCS / name).read_text(encoding="utf-8")))  # a report says it twice
-        for name in ("paper.md", "paper-layers.md", "report-minutes.html")
+        for name in ("evidence/paper.md", "paper-layers.md", "report-minutes.html")
     ]
     assert found == [found[0]] * 3
     assert len(found[0]) == 1

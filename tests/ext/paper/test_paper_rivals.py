@@ -385,15 +385,6 @@ def test_a_target_beyond_the_image_is_the_same_in_a_batch() -> None:
     torch.testing.assert_close(alone[0, 9:], model.output.bias.expand(5, -1))
 
 
-def test_the_document_says_what_differs_from_each_systems_own_paper() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "paper.md").read_text(encoding="utf-8")
-    table = text.split("| departs from its paper in |\n")[1].split("\n\n")[0].splitlines()[1:]
-    assert [row.split(" | ")[-1].rstrip(" |").replace("`", "") for row in table] == [
-        *rivals.DEPARTURES.values()
-    ]
-    assert [*rivals.DEPARTURES][: len(RIVALS)] == [*RIVALS]
-
-
 @pytest.mark.slow
 def test_the_rivals_train_beside_the_transformer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
