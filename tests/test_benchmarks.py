@@ -65,19 +65,6 @@ def test_two_checkouts_are_compared_side_by_side():
 
 
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
-def test_a_side_of_another_checkout_runs_its_script_and_its_package(tmp_path):
-    from turns import Process, Side
-
-    (tmp_path / "benchmarks").mkdir()
-    script = "import json, os; print(json.dumps({'path': os.environ['PYTHONPATH']}))"
-    (tmp_path / "benchmarks" / "headway_side.py").write_text(script)
-    cores = (min(os.sched_getaffinity(0)),)
-    process = Process(Side("x", Path(sys.executable), "headway_side.py", {}, cores, tmp_path))
-    assert process.facts == {"path": str(tmp_path / "src")}
-    process.close()
-
-
-@pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
 def test_a_wheel_is_compared_with_code_for_this_very_processor(tmp_path, monkeypatch):
     import run
     from turns import Process, Side
@@ -100,17 +87,6 @@ def test_a_wheel_is_compared_with_code_for_this_very_processor(tmp_path, monkeyp
         process.close()
     assert str(found[0]).endswith(" native")
     assert found[1] == f"{other.checkout / 'src'} "
-
-
-def test_batches_have_the_wanted_number_of_tokens():
-    from inputs import BATCH_TOKENS, batch_by_length
-
-    targets = [[1] * length for length in range(3, 47)] * 50
-    order = sorted(range(len(targets)), key=lambda i: len(targets[i]))
-    batches = list(batch_by_length(order, targets))
-    assert [i for rows in batches for i in rows] == order[: sum(map(len, batches))]
-    sizes = [sum(len(targets[i]) for i in rows) for rows in batches]
-    assert all(BATCH_TOKENS <= size < BATCH_TOKENS + 47 for size in sizes)
 
 
 def test_the_conversion_expects_the_settings_of_the_paper():

@@ -65,18 +65,6 @@ def test_the_image_is_built_of_existing_files() -> None:
     assert f"TORCH ?= {torch}" in makefile
 
 
-def test_the_images_differ_in_torch_alone() -> None:
-    assert list(STAGES) == ["wheel", "runtime", "cuda", "cpu"]  # the last one is the default
-    cuda, cpu = STAGES["cuda"], STAGES["cpu"]
-    assert [
-        line.replace("${CPU_OPTIONS} ", "") for line in cpu if "CPU_OPTIONS=" not in line
-    ] == cuda
-    assert "from=wheel" in "".join(cpu)
-    # The wheel brings native code, which only its own stage has a compiler for.
-    assert "HEADWAY_WHEEL=" in "".join(STAGES["wheel"])
-    assert [name for name, lines in STAGES.items() if "g++" in "".join(lines)] == ["wheel"]
-
-
 def test_the_server_runs_as_a_user_and_is_watched() -> None:
     for name in ("cuda", "cpu"):
         assert STAGES[name][-2] == f"USER {USER}"  # after all that needs root

@@ -6,13 +6,11 @@ placeholders   strings made of pairs of lines: kept how often, and BLEU of the t
 others         the same with placeholders in the place of other words
 inserted       the same with placeholders between words, before a colon, and at the end
 glossary       terms from the references, random terms and none: success, BLEU and time
-linked         nouns of the references, linked to their sources by attention, that the model would not choose
 
 SOURCE and TARGET are lines that belong together, such as a test set, in the languages of the model; those of strings
 are English, German or French. The strings and the terms are always the same. The exit code is 1 if a promise is broken. Nothing but headway is needed.
 """
 
-import argparse
 import csv
 import random
 import re
@@ -24,15 +22,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import sacrebleu
 import torch
 
 from headway.ext.protect.glossary import Glossary
 from headway.text.lines import read_lines
 from headway.translation import Piece, Translator
-from headway.translation.alignment import link_words, weigh_words
 from headway.translation.requests import run, together
-from support.pieces import attend, cut
+from support.campaign import Campaign
+from support.pieces import cut
 
 # Expressions for words that a placeholder can replace, in each of the languages; for `others`, most are no placeholder words.
 TABLE = Path(__file__).with_suffix(".tsv")
@@ -222,55 +222,6 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
     return broken
 
 
-def link_glossaries(translator: Translator, pairs: Sequence[Pair]) -> list[Glossary | None]:
-    """Return a glossary for each line: a noun of the reference that the model does not use, and its source."""
-    chooser = random.Random(1)
-    found: list[Glossary | None] = []
-    free = translator.translate([pair.source for pair in pairs])
-    for pair, translation in zip(pairs, free, strict=True):
-        [source], [target] = (
-            translator.tokenizer.encode_source([pair.source]),
-            translator.tokenizer.encode_target([pair.target]),
-        )
-        [weights_TS] = attend(
-            translator.token_search, [source], [target], translator.default_search
-        )
-        links = link_words(weigh_words(translator.tokenizer, pair.source, target, weights_TS))
-        words = [(pair.source.split()[a], pair.target.split()[b]) for a, b in links if b]
-        terms = [
-            (term.strip(".,"), rendering.strip(".,"))
-            for term, rendering in words
-            if term[0].islower() and rendering[0].isupper()  # German nouns have capitals
-        ]
-        terms = [
-            (term, rendering)
-            for term, rendering in terms
-            if min(len(term), len(rendering)) > 3
-            and (term + rendering).isalpha()
-            and not re.search(rf"\b{rendering}\b", translation)
-            and len(re.findall(rf"\b{term}\b", pair.source)) == 1
-        ]
-        found.append(Glossary.of(dict([chooser.choice(terms)])) if terms else None)
-    return found
-
-
-def linked_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
-    """Terms that fit make translations better."""
-    glossaries = link_glossaries(translator, pairs)
-    chosen = [(p, g) for p, g in zip(pairs, glossaries, strict=True) if g is not None]
-    references = [pair.target for pair, _ in chosen]
-    free = translator.translate([pair.source for pair, _ in chosen])
-    pieces = [
-        piece
-        for pair, glossary in chosen
-        for piece in cut(translator.with_glossary(glossary), pair.source)
-    ]
-    found = translate_pieces(translator, pieces)
-    before, after = bleu(free, references), bleu(found, references)
-    print(f"lines {len(chosen)}, BLEU without the glossary {before:.2f}, with it {after:.2f}")
-    return [] if after > before else ["BLEU is not higher with terms of the references"]
-
-
 def translate_pieces(translator: Translator, pieces: Sequence[Piece]) -> list[str]:
     """Translate each piece as a line, in the batches that `Translator.stream` makes."""
     pipeline = translator.pipeline()
@@ -280,42 +231,35 @@ def translate_pieces(translator: Translator, pieces: Sequence[Piece]) -> list[st
     ]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "campaign", choices=["placeholders", "others", "inserted", "glossary", "linked"]
-    )
-    parser.add_argument("model")
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
-    parser.add_argument("--count", type=int, default=10_000, help="strings, or lines of the text")
-    parser.add_argument("--beam", type=int, help="hypotheses of the search; by default the model's")
-    args = parser.parse_args()
-    torch.set_num_threads(1)
-    translator = Translator.load(args.model)
-    if args.beam:
-        translator.default_search = replace(translator.default_search, beam=args.beam)
-    pairs = [Pair(*pair) for pair in zip(*map(read_lines, (args.source, args.target)), strict=True)]
-    if args.campaign in ("placeholders", "others"):
-        with TABLE.open(encoding="utf-8", newline="") as file:
-            rows = [
-                row
-                for row in csv.DictReader(file, delimiter="\t")
-                if row["campaign"] == args.campaign
-            ]
-        source, target = translator.languages
-        words = [(row[source], row[target]) for row in rows]
-        broken = placeholder_campaign(translator, make_examples(pairs, words, args.count))
-    elif args.campaign == "inserted":
-        broken = placeholder_campaign(translator, insert_placeholders(pairs, args.count))
-    elif args.campaign == "linked":
-        broken = linked_campaign(translator, pairs[: args.count])
-    else:
-        broken = glossary_campaign(translator, pairs[: args.count])
-    for line in broken[:9]:
-        print(f"BROKEN {line}")
-    return bool(broken)
+class Terms(Campaign):
+    """The campaign that the arguments name."""
+
+    def work(self) -> None:
+        """Translate, and print what was found."""
+        options = self.options
+        torch.set_num_threads(1)
+        translator = Translator.load(options.model)
+        if options.beam:
+            translator.default_search = replace(translator.default_search, beam=options.beam)
+        files = map(read_lines, (options.source, options.target))
+        pairs = [Pair(*pair) for pair in zip(*files, strict=True)]
+        if options.campaign == "glossary":
+            broken = glossary_campaign(translator, pairs[: options.count])
+        elif options.campaign == "inserted":
+            broken = placeholder_campaign(translator, insert_placeholders(pairs, options.count))
+        else:
+            with TABLE.open(encoding="utf-8", newline="") as file:
+                rows = [*csv.DictReader(file, delimiter="\t")]
+            source, target = translator.languages
+            words = [(r[source], r[target]) for r in rows if r["campaign"] == options.campaign]
+            broken = placeholder_campaign(translator, make_examples(pairs, words, options.count))
+        for line in broken:
+            self.expect(False, line)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    campaigns = {"choices": ["placeholders", "others", "inserted", "glossary"]}
+    files = {"source": Path, "target": Path}
+    # Strings, or lines of the text; and hypotheses of the search, by default those of the model.
+    numbers = {"--count": 10_000, "--beam": 0}
+    Terms.run(__doc__, {"campaign": campaigns, "model": str, **files, **numbers})

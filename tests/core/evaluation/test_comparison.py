@@ -60,20 +60,6 @@ def test_scores_and_p_values_equal_those_of_sacrebleus_paired_bootstrap():
         assert ours.signature == str(signatures[name])
 
 
-def test_the_p_value_is_near_that_of_approximate_randomization():
-    from sacrebleu.metrics import BLEU
-    from sacrebleu.significance import PairedTest
-
-    close = degrade(WORDS, REFERENCES, 0.32, seed=5)
-    systems = [("a", GOOD), ("b", close)]
-    _, results = PairedTest(
-        systems, {"BLEU": BLEU()}, [REFERENCES], test_type="ar", n_samples=997
-    )()
-    ours = compare(GOOD, close, REFERENCES)["bleu"].p_value
-    assert 0.03 < ours < 0.97
-    assert ours == pytest.approx(results["BLEU"][1].p_value, abs=0.06)
-
-
 def test_the_p_value_is_calibrated_and_agrees_with_the_interval():
     generator, wrong, wrong_as_sacrebleu, agreed, trials = np.random.default_rng(7), 0, 0, 0, 400
     for trial in range(trials):

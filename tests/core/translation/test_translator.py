@@ -253,11 +253,6 @@ def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
     assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
 
 
-def test_few_layers_align_together() -> None:
-    for count, expected in ((1, [0]), (3, [0, 1, 2]), (6, [4]), (12, [10])):
-        assert [*alignment_layers(ModelConfig(num_decoder_layers=count))] == expected
-
-
 def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
     for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
         words = [of for of in words_of_tokens(tokenizer.divide_source(text)) if of]
