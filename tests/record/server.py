@@ -9,7 +9,6 @@ import socket
 import time
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -63,16 +62,14 @@ class Reply(NamedTuple):
 def record(side: Side, model: Path, out: Path) -> None:
     """Record the answers of three servers: one with its defaults but for times, one with limits and keys, one with several models."""
     requests = read_requests(CASES / "requests.jsonl")
-    texts = make_translations("text", read_texts()["texts"])
     with recording(side, out / "plain", model, *PATIENT) as recorder:
-        recorder.record("texts", texts)
+        recorder.record("texts", make_translations("text", read_texts()["texts"]))
         recorder.record("markup", make_translations("html", read_texts()["pages"], format="html"))
         for name in ("fields", "encodings", "words", "streams", "files", "deepl"):
             recorder.record(name, requests[name])
         recorder.record("errors", [*requests["errors"], *requests["deepl_errors"]])
         for name in ("information", "page", "descriptions"):
             recorder.record(name, requests[name])
-        recorder.record_together("together", texts[:50])
     with recording(side, out / "limited", model, *limits(out / "limited")) as recorder:
         recorder.record("limits", requests["limits"])
         recorder.record("keys", requests["keys"])
@@ -206,13 +203,6 @@ class Recorder:
         """
         rows = [self._describe(case, self._ask(case)) for case in cases]
         write_json(self.folder / f"{name}.jsonl", map(structure, rows) if is_structure else rows)
-
-    def record_together(self, name: str, cases: Sequence[Case]) -> None:
-        """Send requests at the same time and write their answers."""
-        with ThreadPoolExecutor(len(cases)) as pool:
-            replies = list(pool.map(self._send, cases))
-        rows = [self._describe(case, reply) for case, reply in zip(cases, replies, strict=True)]
-        write_json(self.folder / f"{name}.jsonl", rows)
 
     def _ask(self, case: Case) -> Reply:
         deadline = time.monotonic() + 120

@@ -95,14 +95,6 @@ class Side:
             for *texts, code in json.loads(answers.out)
         ]
 
-    def start(self, *arguments: str | Path, cwd: Path | None = None) -> subprocess.Popen[bytes]:
-        """Start ``headway ARGUMENTS``, such as a server, and return its process."""
-        return subprocess.Popen(
-            self.command(*arguments),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=cwd, env=self.environment(), start_new_session=True,
-        )  # fmt: skip
-
     def _answer(
         self, arguments: list[str | Path], stdin: bytes, cwd: Path | None, timeout: float
     ) -> Answer:
