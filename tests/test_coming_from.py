@@ -27,24 +27,6 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 WORDS = {"emb", "prj", "load", "decode", "logits", "is_causal", "make_model", "d_model"}
 WORDS |= {"query", "key", "value", "output", "inner", "outer"}
 
-MAKE_MODEL = "src_vocab tgt_vocab N d_model d_ff h dropout"
-# The flags are all that attention-is-all-you-need-pytorch has at its commit 132907d.
-TRAIN = (
-    "-data_pkl -train_path -val_path -epoch -b --batch_size -d_model -d_inner_hid -d_k -d_v -n_head -n_layers"
-    " -warmup --n_warmup_steps -lr_mul -seed -dropout -embs_share_weight -proj_share_weight -scale_emb_or_prj"
-    " -output_dir -use_tb -save_mode -no_cuda -label_smoothing"
-)
-PREPROCESS = (
-    "-raw_dir -data_dir -codes -save_data -prefix -max_len --symbols -s --min-frequency --dict-input"
-    " --separator --total-symbols -t -lang_src -lang_trg -data_src -data_trg -min_word_count -keep_case"
-    " -share_vocab"
-)
-TRANSLATE = "-model -data_pkl -output -beam_size -max_seq_len -no_cuda"
-OF_2018 = (
-    "n_src_vocab n_tgt_vocab len_max_seq d_word_vec d_model d_inner n_layers n_head d_k d_v dropout"
-    " tgt_emb_prj_weight_sharing emb_src_tgt_weight_sharing"
-)
-
 
 def verb_module(verb: str) -> object:
     assert verb in list_verbs()
@@ -80,27 +62,6 @@ def test_each_name_of_headway_exists() -> None:
         for _, ours in ROWS:
             if name not in WORDS and f"`{name}`" in ours:
                 check(name, ours)
-
-
-@pytest.mark.parametrize(
-    ("heading", "names"),
-    [
-        ("argument of `make_model`", MAKE_MODEL),
-        ("flag of its train.py", TRAIN),
-        ("flag of its preprocess.py", PREPROCESS),
-        ("flag of its translate.py", TRANSLATE),
-        ("argument of its `Transformer`", OF_2018),
-    ],
-)
-def test_every_argument_and_flag_has_a_row(heading: str, names: str) -> None:
-    table = PAGE.split(f"| {heading} |")[1].split("\n\n")[0]
-    listed = [
-        name
-        for line in table.splitlines()
-        if line.startswith("| `")
-        for name in re.findall(r"`(.+?)`", line.split("|")[1])
-    ]
-    assert sorted(listed) == sorted(names.split())
 
 
 def run(example: str) -> dict[str, Any]:

@@ -37,18 +37,6 @@ def test_a_source_distribution_has_what_a_clone_has() -> None:
         assert any(fnmatch(name, pattern) for pattern in patterns), name
 
 
-def test_the_forms_are_complete() -> None:
-    yaml = pytest.importorskip("yaml")
-    for file in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
-        form = yaml.safe_load(file.read_text(encoding="utf-8"))
-        if file.name == "config.yml":
-            continue
-        assert form.keys() >= {"name", "description", "body"}, file
-        fields = [field for field in form["body"] if field["type"] != "markdown"]
-        assert len({field["id"] for field in fields}) == len(fields)
-        assert all(field["attributes"]["label"] for field in fields)
-
-
 @pytest.mark.parametrize(
     "name", ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "README.md"]
 )

@@ -11,13 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from headway.cli import training as command_module
 from headway.cli.display import Display
 from headway.cli.main import dispatch, main
 from headway.cli.signals import remember_signals
 from headway.cli.verbs import train as verb
 from headway.errors import HeadwayError
-from headway.training import machine
 from headway.training.steps.trainer import StepReport
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
@@ -75,17 +73,6 @@ def test_a_signal_that_nohup_ignores_stays_ignored():
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
-
-
-def test_the_command_configures_its_process(corpus, tmp_path, monkeypatch):
-    calls = []
-    monkeypatch.setattr(machine.gc, "freeze", lambda: calls.append("freeze"))
-    monkeypatch.setattr(machine, "keep_large_allocations", lambda: calls.append("keep"))
-    monkeypatch.setattr(torch, "set_num_threads", lambda n: calls.append(n))
-    monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
-    threads = torch.get_num_threads()
-    assert dispatch(command(tmp_path / "run", corpus, training__threads=threads)) == 0
-    assert calls == ["keep", "freeze", threads, "keep", "freeze"]
 
 
 @pytest.mark.parametrize(

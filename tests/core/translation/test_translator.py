@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.config import ModelConfig, SearchConfig
+from headway.config import SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.model import Transformer
@@ -22,7 +22,6 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words, simplify_breaks
 from headway.translation import Hypothesis, Translator, save_model
 from headway.translation.alignment import (
-    alignment_layers,
     link_words,
     sum_by_words,
     weigh_words,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headway.config import ModelConfig, TextConfig
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.certificate import certify, random_lines
 from headway.ext.exchange.ctranslate2 import spec
@@ -132,19 +132,6 @@ def test_an_unsupported_setting_is_rejected_by_name():
     }.items():  # fmt: skip
         [reason] = find_refusals(replace(SMALL, **{name: value}))
         assert reason.startswith(name)
-
-
-def test_every_model_setting_is_either_exact_or_rejected():
-    decided = {
-        "source_vocab_size", "target_vocab_size", "num_encoder_layers", "num_decoder_layers",
-        "d_model", "d_ff", "num_heads", "d_k", "d_v", "d_embedding", "dropout", "attention_dropout",
-        "feed_forward_dropout", "norm", "norm_epsilon", "activation", "feed_forward",
-        "encoder_mixer", "decoder_mixer", "kernel_size", "gated", "compatibility",
-        "scale_attention", "attention_bias", "window", "positions", "max_positions", "tying",
-        "scale_embeddings", "scale_logits", "output_bias",
-        "kind",  # only translators are loaded for export
-    }  # fmt: skip
-    assert set(ModelConfig.__dataclass_fields__) == decided
 
 
 def test_a_wrong_position_table_fails_the_certificate(small, tmp_path, monkeypatch):
