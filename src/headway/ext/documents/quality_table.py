@@ -4,11 +4,13 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headway.ext.documents.paragraph import Document
-from headway.ext.documents.texts import TextTranslation
-from headway.translation import Terms
+
+if TYPE_CHECKING:  # a process that only reads files names places, without PyTorch
+    from headway.ext.documents.texts import TextTranslation
+    from headway.translation import Terms
 
 BAD, DOUBTFUL = 0.4, 0.55  # below: most sentences need a new translation, or a person's eyes
 _NAMED = 3  # places of the worst sentences in a message
@@ -43,7 +45,7 @@ def name_places(document: Document) -> None:
 
 
 def rate_sentences(
-    text: TextTranslation, place: str, glossary: Terms | None = None
+    text: "TextTranslation", place: str, glossary: "Terms | None" = None
 ) -> Iterator[RatedText]:
     """Yield a row for each sentence of a text.
 
