@@ -64,13 +64,18 @@
         address = `v2/document/${encodeURIComponent(sent.document_id)}`;
         const { quality } = await wait(address, secret, options);
         const blob = await ask(`${address}/result`, secret, { ...options, isFile: true });
-        const name = nameTranslation(file.name, target);
+        const name = file.name.replace(/(\.[^.]*)$/, `.${target}$1`);
         offer("file-save", blob, name, `Save ${name}`);
         show(quality === undefined ? "Done." : `Done. Quality ${quality.toFixed(2)}`);
         $("file-save").click();
         if (quality === undefined) return;
         const table = await ask(`${address}/quality`, secret, { ...options, isFile: true });
         offer("file-quality", table, `${name}.quality.tsv`, "Save the quality of each sentence");
+        // The table has the worst sentence first; cells with quotes have quotes around them.
+        const rows = (await table.text()).trim().split("\n").slice(1, 11).map((row) => row.split("\t"));
+        const cell = (text) => (text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text);
+        $("file-worst").replaceChildren(...rows.map(([quality, , , , from, to]) =>
+          headway.html("li", {}, `${Number(quality).toFixed(2)} · ${cell(from)} → ${cell(to)}`)));
       } catch (error) {
         if (error.name !== "AbortError") show(error.message, { wrong: true });
         else if (address) headway.request(`${address}/cancel`, secret, { key }).catch(() => {});
@@ -91,10 +96,8 @@
       }
     }
 
-    async function pause(milliseconds, { signal }) {
-      await new Promise((resolve) => setTimeout(resolve, milliseconds));
-      signal.throwIfAborted();
-    }
+    const pause = (milliseconds, { signal }) =>
+      new Promise((resolve) => setTimeout(resolve, milliseconds)).then(() => signal.throwIfAborted());
 
     /** Ask how far a file is until it is done; return the last answer. */
     async function wait(address, secret, options) {
@@ -111,11 +114,6 @@
       }
     }
 
-    function nameTranslation(name, target) {
-      const dot = name.lastIndexOf(".");
-      return `${name.slice(0, dot)}.${target}${name.slice(dot)}`;
-    }
-
     /** Show a link that saves a file. */
     function offer(id, blob, name, text) {
       const link = $(id);
@@ -125,6 +123,7 @@
 
     function hideLinks() {
       for (const id of ["file-save", "file-quality"]) $(id).hidden = true;
+      $("file-worst").replaceChildren();
     }
 
     $("file-button").addEventListener("click", () => $("file").click());

@@ -38,7 +38,7 @@
     fillTargets(to);
     texts.source.lang = $("from").value === "auto" ? "" : $("from").value;
     texts.target.lang = $("to").value;
-    $("swap").disabled = !offers($("from"), $("to").value);
+    gray("swap", !offers($("from"), $("to").value), "No model translates the other way", "Swap languages");
     headway.setFragment({ source: $("from").value, target: $("to").value });
   }
 
@@ -89,6 +89,9 @@
     }
   }
 
+  /** Switch a button off, and say why. */
+  const gray = (id, off, reason, title = "") => Object.assign($(id), { disabled: off, title: off ? reason : title });
+
   function showStatus(message, wrong = false) {
     $("status").textContent = message;
     $("status").classList.toggle("wrong", wrong);
@@ -106,7 +109,7 @@
     });
     headway.showQuality(spans.target, found?.text ?? "", found?.sentences ?? []);
     texts.target.tabIndex = spans.target.length ? -1 : 0;
-    for (const id of ["copy", "link", "show-attention"]) $(id).disabled = !found;
+    for (const id of ["copy", "link", "show-attention"]) gray(id, !found, "There is no translation yet");
     const others = choices.filter(({ text }) => text !== found.text);
     $("alternatives").replaceChildren(...others.map((other) => {
       const button = headway.html("button", { type: "button" }, other.text);
@@ -122,7 +125,7 @@
     const most = limit < Infinity ? ` of ${limit.toLocaleString()}` : "";
     $("count").textContent = `${length.toLocaleString()}${most} character${length === 1 && !most ? "" : "s"}`;
     $("count").classList.toggle("wrong", length > limit);
-    $("clear").disabled = !length;
+    gray("clear", !length, "There is no text yet");
     spans.source = headway.showWords(texts.backdrop, texts.source.value);
     texts.backdrop.append("\u200b"); // gives an empty last line its height
     if (fragment().has("q")) headway.setFragment({ q: null });
@@ -251,11 +254,7 @@
     chooseLanguages(to, from);
     onInput();
   });
-  $("from").addEventListener("change", () => {
-    chooseLanguages($("from").value, $("to").value);
-    schedule(0);
-  });
-  $("to").addEventListener("change", () => {
+  for (const id of ["from", "to"]) $(id).addEventListener("change", () => {
     chooseLanguages($("from").value, $("to").value);
     schedule(0);
   });
