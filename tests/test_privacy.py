@@ -15,12 +15,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from headway.ext.server import routes
-from headway.ext.server.app import make_app
-from headway.ext.server.context import Context
+from headway.ext.server import handlers
+from headway.ext.server.app import App
 from headway.ext.server.messages import DetectRequest
 from headway.ext.server.models import load_models
-from headway.ext.server.server import Server
+from headway.ext.server.server import Context, Server
 from support.runs import SETTINGS, words, write_corpus
 from support.server import SHORT, Running
 
@@ -149,8 +148,8 @@ def test_an_error_of_ours_tells_no_text(
     async def fail(request: DetectRequest, context: Context) -> None:
         raise ValueError(f"cannot read {request.q}")
 
-    monkeypatch.setitem(routes.POSTS, "/detect", fail)
-    app = make_app(Server(load_models([model_directory])))
+    monkeypatch.setattr(handlers, "detect", fail)
+    app = App(Server(load_models([model_directory])))
     with caplog.at_level(logging.DEBUG), TestClient(app, raise_server_exceptions=False) as client:
         answer = client.post("/detect", json={"q": "zebra"})
     assert (answer.status_code, answer.json()) == (500, {"error": "Internal Server Error"})

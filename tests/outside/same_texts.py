@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
 from support.campaign import Campaign
@@ -27,7 +27,7 @@ class SameTexts(Campaign):
         models = load_models([self.options.model])
         translator = models.pairs["en", "de"]
         search = plain_search(translator)
-        with TestClient(make_app(Server(models))) as client:
+        with TestClient(App(Server(models))) as client:
             for case in make_cases(self.options.cases, self.options.seed):
                 answered, expected = ask(client, case), translate(translator, case, search)
                 self.counts[case.kind] += 1

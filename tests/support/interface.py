@@ -3,11 +3,14 @@
 It refuses to record another HTTP interface under a version that is too low.
 """
 
+import asyncio
 import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from starlette.requests import Request
 
 import headway
 from headway.cli.arguments import make_parser
@@ -15,8 +18,8 @@ from headway.cli.verbs import list_verbs, load_verb
 from headway.config import setting_types
 from headway.config.sections import SECTIONS
 from headway.ext.server.models import load_models
-from headway.ext.server.routes import describe
-from headway.ext.server.server import Server
+from headway.ext.server.routes import spec
+from headway.ext.server.server import Context, Server
 from headway.ext.server.server_settings import ServerConfig
 from headway.extension import collect
 
@@ -73,7 +76,8 @@ def list_options() -> Iterator[str]:
 
 def list_fields() -> Iterator[str]:
     """Yield the version, then the addresses of the server with the fields of their requests and answers."""
-    description = describe(Server(load_models([MODEL]), ServerConfig()))
+    server = Server(load_models([MODEL]), ServerConfig())
+    description = asyncio.run(spec(Context(server, Request({"type": "http"}))))
     schemas = description["components"]["schemas"]
     yield f"version {description['info']['version']}"
     for path, operations in sorted(description["paths"].items()):

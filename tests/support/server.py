@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from headway.cli.main import main
 from headway.devices import end_with_parent
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.keys import Keys
 from headway.ext.server.models import Models
 from headway.ext.server.server import Server
@@ -34,7 +34,7 @@ def client_of(
 ) -> TestClient:
     """Return a client of a server in this process."""
     config = ServerConfig(**settings)
-    return TestClient(make_app(Server(models, config, Keys(keys) if keys else None, workers)))
+    return TestClient(App(Server(models, config, Keys(keys) if keys else None, workers)))
 
 
 def ask(client: TestClient, path: str = "/translate", **fields: Any) -> Any:

@@ -134,7 +134,7 @@ def test_its_stage_works_from_the_command_python_and_the_server(
 ) -> None:
     from starlette.testclient import TestClient
 
-    from headway.ext.server.app import make_app
+    from headway.ext.server.app import App
     from headway.ext.server.models import load_models
     from headway.ext.server.server import Server
 
@@ -142,7 +142,7 @@ def test_its_stage_works_from_the_command_python_and_the_server(
     text = translator.translate(lines[1])  # it was loaded without the extension
     expected = [f"{text} \u2665", text]
     assert Translator.load(model_directory).translate(lines) == expected
-    with TestClient(make_app(Server(load_models([model_directory])))) as client:
+    with TestClient(App(Server(load_models([model_directory])))) as client:
         asked = {"source": "en", "target": "de"}
         answers = [client.post("/translate", json={"q": line, **asked}).json() for line in lines]
         assert [answer["translatedText"] for answer in answers] == expected

@@ -7,7 +7,7 @@ import pytest
 import torch
 from starlette.testclient import TestClient
 
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
 from headway.model import watch
@@ -40,7 +40,7 @@ def test_an_alignment_ends_with_its_request(models, monkeypatch):
 
     monkeypatch.setattr(alignment, "weigh_words", slow)
     server = Server(models, ServerConfig(deadline=0.7))
-    with TestClient(make_app(server)) as client:
+    with TestClient(App(server)) as client:
         for path, more in (("/align", {}), ("/translate", {"format": "html"})):
             aligned.clear()
             assert ask(client, path, q="The cat sees. " * 60, **more).status_code == 503
@@ -57,7 +57,7 @@ def test_an_alignment_ends_with_its_request(models, monkeypatch):
 
 def test_maps_show_the_translation_of_the_queue(models):
     server = Server(models)
-    with TestClient(make_app(server)) as client:
+    with TestClient(App(server)) as client:
         answer = ask(client, "/attention", q="the cat sees. a dog")
     # As one line, in the queue, and then drawn.
     assert answer.json()["target"] == models.pairs["en", "de"].translate("the cat sees. a dog")

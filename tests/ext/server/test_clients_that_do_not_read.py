@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from headway.ext.server.app import make_app
-from headway.ext.server.middleware import PORTION
-from headway.ext.server.server import Server
+from headway.ext.server import handlers
+from headway.ext.server.app import PORTION, App
+from headway.ext.server.server import Context, Server
 from headway.ext.server.server_settings import ServerConfig
 
 SCOPE = {
-    "type": "http", "method": "GET", "path": "/spec", "raw_path": b"/spec", "root_path": "", "scheme": "http", "query_string": b"",
+    "type": "http", "method": "GET", "path": "/languages", "raw_path": b"/languages", "root_path": "", "scheme": "http", "query_string": b"",
     "headers": [(b"host", b"localhost")], "http_version": "1.1", "server": ("127.0.0.1", 5000), "client": ("127.0.0.1", 1),
 }  # fmt: skip
 
@@ -26,9 +26,12 @@ async def never():
 def test_a_long_answer_is_sent_in_portions_that_the_client_must_take_in_time(
     models, monkeypatch, length
 ):
-    monkeypatch.setattr("headway.ext.server.routes.describe", lambda _: "x" * max(0, length - 2))
+    async def languages(context: Context) -> str:
+        return "x" * length
+
+    monkeypatch.setattr(handlers, "languages", languages)
     config = ServerConfig(idle_seconds=0.05)
-    app, sent = make_app(Server(models, config)), []
+    app, sent = App(Server(models, config)), []
 
     async def send(message):
         sent.append(message)
@@ -38,7 +41,7 @@ def test_a_long_answer_is_sent_in_portions_that_the_client_must_take_in_time(
     is_read = True
     asyncio.run(app(SCOPE, never, send))
     body = [message["body"] for message in sent[1:]]
-    assert len(b"".join(body)) == max(2, length)
+    assert len(b"".join(body)) == length
     assert max(map(len, body)) <= PORTION
     assert [m.get("more_body", False) for m in sent[1:]] == [True] * (len(body) - 1) + [False]
     sent.clear()

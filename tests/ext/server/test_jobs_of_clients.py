@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Iterator
 
 from headway.config import SearchConfig
-from headway.ext.server.driver import Driver
+from headway.ext.server.driver import run_job
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.text_threads import Account
 from headway.translation.requests import Find, Job, run, together
 from support.asked import count_up
 
@@ -30,7 +31,7 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
     async def leave() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         queue.idle_workers = 0  # nothing is answered
-        task = asyncio.ensure_future(Driver(queue).run(outer()))
+        task = asyncio.ensure_future(run_job(outer(), queue, Account()))
         await asyncio.sleep(0.1)
         assert (queue.texts, closed) == (1, [])
         task.cancel()
@@ -48,7 +49,7 @@ def test_both_drivers_answer_the_same() -> None:
     async def serve() -> list[list[int]]:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         try:
-            return await Driver(queue).run(together(jobs()))
+            return await run_job(together(jobs()), queue, Account())
         finally:
             await queue.close()
 

@@ -43,7 +43,9 @@ def test_libretranslatepy_works_unchanged(server):
     from libretranslatepy import LibreTranslateAPI
 
     api = LibreTranslateAPI(server.url)
-    assert api.languages()[0] == {"code": "en", "name": "English", "targets": ["en", "de"]}
+    assert api.languages()[0] == {
+        "code": "en", "name": "English", "targets": ["en", "de"], "aliases": [],
+    }  # fmt: skip
     expected = server.post("/translate", q="the cat sees")[1]["translatedText"]
     assert api.translate("the cat sees", "en", "de") == expected
     assert api.detect("das ist ein Haus und ein Garten")[0]["language"] == "de"

@@ -13,14 +13,15 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.protect.glossary import Glossary
 from headway.ext.server.answers import run_while_connected
-from headway.ext.server.app import make_app
-from headway.ext.server.driver import Driver
+from headway.ext.server.app import App
+from headway.ext.server.driver import run_job
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.text_threads import Account
 from headway.translation.requests import Find
 from support.bounds import grows_less
 from support.pieces import cut
@@ -216,7 +217,7 @@ def test_requests_with_different_glossaries_share_a_batch(translator):
         await until(lambda: queue.idle_workers == 0)
         both = zip(pipelines, pieces, strict=True)
         found = [
-            asyncio.ensure_future(Driver(queue).run(pipeline.find(piece)))
+            asyncio.ensure_future(run_job(pipeline.find(piece), queue, Account()))
             for pipeline, [piece] in both
         ]
         await asyncio.sleep(0.01)
@@ -502,7 +503,7 @@ def test_an_answer_does_not_depend_on_other_clients(models):
     texts = sentences(60, 8, longest=30)
     chooser = random.Random(1)
     wishes = [chooser.choice([0, 0, 0, 1, 3]) for _ in texts]
-    with TestClient(make_app(server)) as client:
+    with TestClient(App(server)) as client:
 
         def send(number):
             path = "/align" if number % 7 == 0 else "/translate"
@@ -535,7 +536,7 @@ def test_a_deadline_ends_the_work(model_directory):
     models = load_models([model_directory], overrides={"search.max-extra": "100000"})
     server = Server(models, ServerConfig(deadline=0.2, split_sentences=False))
     text = "the cat sees " * 10
-    with TestClient(make_app(server)) as client:
+    with TestClient(App(server)) as client:
         started = time.perf_counter()
         answer = ask(client, q=text)
         assert answer.status_code == 503

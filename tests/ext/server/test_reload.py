@@ -4,9 +4,11 @@ import asyncio
 import logging
 from types import SimpleNamespace
 
+from starlette.requests import Request
+
 from headway.ext.server import reload
 from headway.ext.server.models import file_versions
-from headway.ext.server.server import Server
+from headway.ext.server.server import Context, Server
 from headway.ext.server.server_settings import ServerConfig
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
@@ -19,17 +21,16 @@ def models_of(*pairs):
 def test_any_failure_leaves_the_models_and_the_watch_goes_on(monkeypatch, caplog):
     version, tries = [0], []
 
-    def fail(*_arguments):
+    def fail():
         tries.append(version[0])
         raise RuntimeError("can't allocate memory")
 
     monkeypatch.setattr(reload, "file_versions", lambda _paths: version[0])
-    monkeypatch.setattr(reload, "load_models", fail)
     models = models_of(EN_DE)
     server = Server(models)
 
     async def main():
-        reloader = reload.Reloader(server, ["a"], "", "cpu", {})
+        reloader = reload.Reloader(server, ["a"], fail)
         watching = asyncio.create_task(reloader.watch(0.01))
         for change in (1, 2):
             version[0] = change
@@ -56,21 +57,19 @@ def test_a_change_of_any_file_of_a_model_is_seen(tmp_path):
 
 
 def renderings(server, pair):
-    return server.context.glossaries.find("pets", pair).terms[0].renderings
+    return server.glossaries.find("pets", pair).terms[0].renderings
 
 
 def test_glossaries_are_read_again_with_the_models(tmp_path, monkeypatch, caplog):
     file = tmp_path / "pets.tsv"
     file.write_text("cat\tKatze\n", encoding="utf-8")
     server = Server(models_of(EN_DE), ServerConfig(glossaries=f"pets={file}"))
-    reloader = reload.Reloader(server, [], "", "cpu", {})
     monkeypatch.setattr(logging.getLogger("headway.ext.server"), "propagate", True)
 
     def reload_models(models):
-        monkeypatch.setattr(reload, "load_models", lambda *_: models)
-        asyncio.run(reloader.reload_models())
+        asyncio.run(reload.Reloader(server, [], lambda: models).reload_models())
 
-    earlier = server.context
+    earlier = Context(server, Request({"type": "http"}))
     assert renderings(server, EN_DE) == ("Katze",)
     file.write_text("cat\tKater\n", encoding="utf-8")
     reload_models(models_of(EN_DE, DE_EN))

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.errors import UsageError
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
 from headway.translation import Translator
@@ -22,7 +22,7 @@ def test_the_server_gives_the_texts_of_the_library():
     models = load_models([MODEL], overrides={"search.max-extra": "4"})
     translator = models.pairs["en", "de"]
     search = plain_search(translator)
-    with TestClient(make_app(Server(models))) as client:
+    with TestClient(App(Server(models))) as client:
         for case in make_cases(20, seed=4):
             assert ask(client, case) == translate(translator, case, search), case
 
@@ -44,7 +44,7 @@ def test_the_server_chooses_by_a_backward_model_and_by_risk(tokenizer, tmp_path)
         (risk, own.translate(texts, replace(plain, mbr=True))),
     ):
         assert wanted != own.translate(texts, plain)
-        with TestClient(make_app(Server(served))) as client:
+        with TestClient(App(Server(served))) as client:
             fields = {"q": texts, "source": "en", "target": "de"}
             assert client.post("/translate", json=fields).json()["translatedText"] == wanted
     with pytest.raises(UsageError, match="no model translates the other way round"):

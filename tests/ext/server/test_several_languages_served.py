@@ -57,3 +57,12 @@ def test_a_pair_that_was_not_trained_is_rejected(client):
 def test_two_models_of_one_pair_are_an_error(several):
     with pytest.raises(HeadwayError, match="give one model for each direction"):
         load_models([several, several], overrides={"search.max-extra": "7"})
+
+
+def test_other_codes_of_a_language_are_listed_and_read(tokenizer, tmp_path):
+    model = write_random_model(tmp_path, tokenizer, ("en", "pt-BR"), 7)
+    with client_of(load_models([model], overrides={"search.max-extra": "2"})) as client:
+        [english, portuguese] = client.get("/languages").json()
+        assert (english["aliases"], portuguese["aliases"]) == ([], ["pt", "pb"])
+        for code in ("pt-BR", *portuguese["aliases"]):
+            assert ask(client, target=code).status_code == 200

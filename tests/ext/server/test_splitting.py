@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.testclient import TestClient
 
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
@@ -27,7 +27,7 @@ def test_a_list_that_never_fits_is_rejected_as_a_whole(models):
     length = len(cut(models.pairs["en", "de"], text)[0].ids)
     for form in ("text", "html"):
         server = Server(models, ServerConfig(queue_tokens=3 * length, batch_tokens=length))
-        with TestClient(make_app(server)) as client:
+        with TestClient(App(server)) as client:
             answer = ask(client, q=[text] * 4, format=form)
             assert answer.status_code == 400
             assert answer.json()["error"].endswith(f"exceeds text limit ({3 * length})")
@@ -75,7 +75,7 @@ def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(models, 
 
 def test_a_rejected_request_is_not_tokenized(models, tokenized, monkeypatch):
     server = Server(models, ServerConfig(queue_tokens=300, batch_tokens=100))
-    client = TestClient(make_app(server))
+    client = TestClient(App(server))
     assert ask(client, q=["Hi a. " * 300] * 60).status_code == 400
     assert len(tokenized) < 400  # of 18,000 sentences
     tokenized.clear()

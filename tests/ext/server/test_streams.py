@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from functools import wraps
 from types import SimpleNamespace
 
 import pytest
 
 from headway.ext.server import handlers
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
 
@@ -41,7 +42,7 @@ def stream(server, limit=1_000_000):
     scope = {
         "type": "http", "method": "POST", "path": "/stream", "headers": headers, "query_string": b"",
     }  # fmt: skip
-    asyncio.run(make_app(server)(scope, receive, send))
+    asyncio.run(App(server)(scope, receive, send))
     answer = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], answer.decode(), pending
 
@@ -60,6 +61,7 @@ def replace_translation(monkeypatch, *parts, error=None):
         finally:
             closed.append("stream")
 
+    @wraps(handlers.stream)
     async def replacement(request, context):
         return generate()
 

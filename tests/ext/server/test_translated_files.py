@@ -5,12 +5,14 @@ import io
 import logging
 import random
 import subprocess
+import sys
 import threading
 import time
 import zipfile
 from urllib.parse import unquote
 
 import pytest
+from starlette.requests import Request
 
 from headway.ext.documents.document_translation import (
     translate_document as translate_on_command_line,
@@ -19,17 +21,22 @@ from headway.ext.documents.document_translation import write_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.texts import finish_sentence
-from headway.ext.server.file_process import FileProcess
-from headway.ext.server.file_store import KEPT_FILES, KEPT_SECONDS, FileStore, Upload
-from headway.ext.server.file_translation import translate_document
+from headway.ext.server.file_translation import FileOrder, translate_upload
+from headway.ext.server.files import (
+    KEPT_FILES,
+    KEPT_SECONDS,
+    FileJob,
+    Files,
+    TranslatedFile,
+    Upload,
+)
 from headway.ext.server.handlers import translate_file
 from headway.ext.server.messages import FileRequest
-from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
-from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
-from headway.ext.server.server import Server
+from headway.ext.server.server import Context, Server
 from headway.ext.server.server_settings import ServerConfig
+from support import reading_files
 from support.documents import make_file
 from support.server import ask, client_of, fetch, send_document, send_file
 from support.toy_models import sentences, write_random_model
@@ -104,53 +111,69 @@ def test_a_glossary_may_be_sent_as_a_file(models):
                 assert (message or "Quarkz") in text
 
 
+def keep(files, *contents):
+    """Keep the files of a job, and return their addresses."""
+    job = FileJob("")
+    job.files = [TranslatedFile(name, data) for name, data in zip(NAMES, contents, strict=False)]
+    files.keep(job)
+    return [job.address_of(file) for file in job.files]
+
+
+NAMES = ("a.de.txt", "a.de.txt.quality.tsv")
+
+
 def test_files_take_turns_and_go(monkeypatch):
-    store = FileStore(ServerConfig(file_jobs=1, file_limit=10))
+    files = Files(ServerConfig(file_jobs=1, file_limit=10))
 
     async def use():
-        async with store.reserve():
+        async with files.processes.take(waits=False):
             with pytest.raises(Rejection) as raised:
-                async with store.reserve():
+                async with files.processes.take(waits=False):
                     pass
             assert raised.value.status == 429
-        async with store.reserve():
+        async with files.processes.take(waits=False):
             pass
+        await files.close()
 
     asyncio.run(use())
-    addresses = [store.add(b"x" * 10, "a.de.txt")[0] for _ in range(KEPT_FILES + 1)]
-    assert len(set(addresses)) == len(addresses)
-    assert store.find(addresses[-1]).name == "a.de.txt"
-    with pytest.raises(Rejection):
-        store.find(addresses[0])
-    room = KEPT_FILES * store.config.file_limit
-    for large in ((b"x" * (room + 1), None), (b"x", b"x" * (room + 1))):
-        with pytest.raises(Rejection) as raised:
-            store.add(large[0], "a.txt", large[1])
-        assert raised.value.status == 413
-    # Reports do not drive out files.
-    rated = [store.add(b"x", "a.de.txt", b"x" * room) for _ in range(3)]
-    assert store.find(rated[-1][1]).name == "a.de.txt.quality.tsv"
-    for gone in rated[:2]:
-        assert store.find(gone[0]).name == "a.de.txt"
+    rated = [keep(files, b"x" * 10, b"y" * 10) for _ in range(KEPT_FILES + 1)]
+    assert files.find_file(rated[-1][0]) == TranslatedFile(NAMES[0], b"x" * 10)
+    assert files.find_file(rated[-1][1]) == TranslatedFile(NAMES[1], b"y" * 10)
+    assert files.find_file(rated[1][0])
+    for gone in (*rated[0], rated[1][0] + "x", rated[1][0].partition(".")[0]):
         with pytest.raises(Rejection, match="if there is room"):
-            store.find(gone[1])
-    assert store.find(addresses[-1])
-    clock = store.find(addresses[-1]).made_at + KEPT_SECONDS + 1
-    monkeypatch.setattr("headway.ext.server.file_store.time.monotonic", lambda: clock)
+            files.find_file(gone)
+    room = 2 * KEPT_FILES * files.config.file_limit
+    for large in ([b"x" * (room + 1)], [b"x", b"x" * room]):
+        with pytest.raises(Rejection) as raised:
+            keep(files, *large)
+        assert raised.value.status == 413
+    assert files.find_file(rated[1][0])
+    clock = time.monotonic() + KEPT_SECONDS + 1
+    monkeypatch.setattr("headway.ext.server.files.time.monotonic", lambda: clock)
     with pytest.raises(Rejection):
-        store.find(addresses[-1])
+        files.find_file(rated[-1][0])
+
+
+def test_small_files_have_a_limit_too(monkeypatch):
+    monkeypatch.setattr("headway.ext.server.files.MOST_FILES", 3)
+    files = Files(ServerConfig())
+    found = [keep(files, b"x")[0] for _ in range(4)]
+    assert [files.find_file(address).data for address in found[1:]] == [b"x"] * 3
+    with pytest.raises(Rejection):
+        files.find_file(found[0])
 
 
 def test_the_address_of_a_file_cannot_be_guessed():
-    store = FileStore(ServerConfig())
+    files = Files(ServerConfig())
 
     def names():
         random.seed(1)
-        return [store.add(b"x", "a.txt")[0].partition(".")[0] for _ in range(50)]
+        return [keep(files, b"x")[0].partition(".")[0] for _ in range(50)]
 
     found = names() + names()
     assert len({name[:8] for name in found}) == len(found)
-    assert min(map(len, found)) >= 22  # 128 bits in letters, digits, - and _
+    assert min(map(len, found)) >= 32  # 128 bits in digits of base 16
 
 
 @pytest.mark.slow
@@ -196,14 +219,13 @@ LONG = ". ".join(sentences(12, 2)) + "\n\n" + " ".join(sentences(20, 3)) + "\n" 
 
 
 async def translate_text(models, text):
-    queue, process = TranslationQueue(1, ServerConfig(), Metrics()), FileProcess()
-    route = [models.pairs["en", "de"]]
+    server, job = Server(models), FileJob("")
+    order = FileOrder(Upload("a.txt", text.encode()), "en", "de")
     try:
-        paragraphs = await process.open(text.encode(), "a.txt", DocumentOptions("en", "de"))
-        return await translate_document(queue, route, process, paragraphs)
+        await translate_upload(order, job, Context(server, Request({"type": "http"})))
+        return job.files[0].data
     finally:
-        process.kill()
-        await queue.close()
+        await server.close()
 
 
 @pytest.mark.slow
@@ -212,7 +234,7 @@ def test_a_translation_does_not_depend_on_the_portions_of_the_file(models, monke
     for portion, chunk in ((1, 1), (50, 100), (1_000_000, 1_000_000)):
         monkeypatch.setattr("headway.ext.server.file_translation.WINDOW", portion)
         monkeypatch.setattr("headway.ext.server.file_translation.CHUNK", chunk)
-        found.append(asyncio.run(translate_text(models, LONG)).data)
+        found.append(asyncio.run(translate_text(models, LONG)))
     translator = models.pairs["en", "de"]
     document = open_document(LONG.encode(), "a.txt", DocumentOptions("en", "de"))
     expected = write_document(document, translate_on_command_line(translator, document))
@@ -233,57 +255,39 @@ def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(models, tokeniz
     assert 0 < len(tokenized) < 2_000  # of 25,000 words
 
 
-def start_program(monkeypatch, program):
-    """Let another program of Python be what reads files."""
-    start = subprocess.Popen
-    monkeypatch.setattr(
-        "subprocess.Popen",
-        lambda command, **options: start([command[0], "-c", program], **options),
-    )
-
-
 def test_a_file_frees_its_place_at_once_when_its_client_leaves(models, monkeypatch):
-    start_program(monkeypatch, "while True: pass")
+    monkeypatch.setattr("headway.ext.server.file_process.serve", reading_files.run_endlessly)
 
     async def leave():
         server = Server(models, ServerConfig(file_jobs=1))
         request = FileRequest(file=Upload("a.txt", b"the cat"), source="en", target="de")
-        running = asyncio.ensure_future(translate_file(request, server.context))
+        context = Context(server, Request({"type": "http"}))
+        running = asyncio.ensure_future(translate_file(request, context))
         await asyncio.sleep(0.3)
         with pytest.raises(Rejection, match="try again"):
-            async with server.files.reserve():
+            async with server.files.processes.take(waits=False):
                 pass
         running.cancel()
         started = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
             await running
-        async with server.files.reserve() as process:
+        async with server.files.processes.take(waits=False) as process:
             assert process.is_running
         assert time.monotonic() - started < 0.5
-        server.files.processes.close()
-        await server.queue.close()
+        await server.close()
 
     asyncio.run(leave())
 
 
-ENDLESS = """
-import resource, headway.ext.documents.opening as opening
-from headway.ext.server import file_process
-file_process.MOST_SECONDS, file_process.MOST_BYTES = 1, 300_000_000
-def read(*_):
-    {}
-file_process.open_document = read
-file_process.main()
-"""
-
-
 @pytest.mark.parametrize(
-    "work", ["while True: pass", "x = bytes(1 << 30)", "import os; os.abort()"]
+    "serve", [reading_files.loop, reading_files.take_memory, reading_files.crash]
 )
-def test_a_file_that_takes_too_much_is_rejected_and_the_next_one_is_read(models, monkeypatch, work):
+def test_a_file_that_takes_too_much_is_rejected_and_the_next_one_is_read(
+    models, monkeypatch, serve
+):
     with client_of(models) as client:
         with monkeypatch.context() as patch:
-            start_program(patch, ENDLESS.format(work))
+            patch.setattr("headway.ext.server.file_process.serve", serve)
             answer = send_file(client, "a.txt", b"the cat")
         assert answer.status_code == 413, answer.text
         assert "too much time or memory" in answer.json()["error"]
@@ -291,9 +295,21 @@ def test_a_file_that_takes_too_much_is_rejected_and_the_next_one_is_read(models,
 
 
 def test_a_fault_of_a_reader_is_no_text_in_the_log(models, monkeypatch, caplog):
-    start_program(monkeypatch, ENDLESS.format("raise ValueError('the secret cat')"))
+    monkeypatch.setattr("headway.ext.server.file_process.serve", reading_files.fail)
     logging.getLogger("headway.ext.server").propagate = True
     with client_of(models) as client:
         answer = send_file(client, "a.txt", b"the cat")
     assert (answer.status_code, "secret" in answer.text + caplog.text) == (500, False)
     assert "ValueError at " in caplog.text
+
+
+def test_a_process_for_files_needs_no_pytorch():
+    """Otherwise it takes two seconds to start, and 200 MB of memory."""
+    program = (
+        "import sys; import headway.ext.server.file_process as read; from headway.ext.documents import DocumentOptions;"
+        "options = DocumentOptions('en', 'de');"
+        "[read.open_document(b'<p>cat', name, options) for name in ('a.txt', 'a.html', 'a.md')];"
+        "print('torch' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.stdout == "False\n", found.stderr

@@ -1,33 +1,38 @@
 """Which requests the server accepts, before it reads them; `queue.py` has the rule of when it is overloaded.
 
 Before anything of a request is read, and again when its body has come, `Admission.check_load` asks the queue whether there is
-room. Then `Admission.admit` checks the key (`clients.py`), which may be in the body, and the client's rate (`rate_limit.py`).
+room. Then `Admission.admit` asks for the client (`clients.py`): its key, which may be in the body, and its rate.
 When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
 """
 
 import asyncio
 import logging
+import re
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from ipaddress import ip_address
+from typing import TypeVar
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.types import Scope
 
 from headway.errors import HeadwayError
+from headway.ext.server.answers import DEEPL
 from headway.ext.server.clients import Clients
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
-from headway.ext.server.rate_limit import RateLimit
 from headway.ext.server.rejection import Rejection, overloaded
 from headway.ext.server.requests import read_body, read_fields
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.validation import RequestParser
 
+R = TypeVar("R")
 log = logging.getLogger("headway.ext.server")
 BODIES = 20  # of the largest size, for which there is room at the same time
 STRANGERS = 0.5  # the share of this room that requests without a valid key in the header may take
-TEXT_FIELDS = ("q", "text", "file")
 
 
 class Admission:
@@ -44,28 +49,56 @@ class Admission:
         self, config: ServerConfig, keys: Keys | None, queue: TranslationQueue, metrics: Metrics
     ) -> None:
         self.config, self.queue, self.metrics = config, queue, metrics
-        self.clients = Clients(keys)
-        self.rates = RateLimit(config.req_limit)
+        self.clients = Clients(keys, config.req_limit)
+        origins = (origin.strip().rstrip("/") for origin in config.origins.split(","))
+        self._origins = frozenset(filter(None, origins))
         self.pending = 0  # requests that were admitted and have no answer yet
         self.is_stopping = False
         self._bytes = Counter[tuple[bool, bool]]()  # of bodies, by `_receive`
         self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
 
+    def names_site(self, scope: Scope) -> bool:
+        """Return whether a request comes from a page of a site that the settings name."""
+        origin = Headers(scope=scope).get("origin", "")
+        return bool(origin) and not self._origins.isdisjoint((origin, "*"))
+
+    def check(self, scope: Scope) -> None:
+        """Reject what the header of a request forbids, and under overload what works, before any of it is read.
+
+        Raises:
+            Rejection: 400 for the name of the server, 403 for the page that asks, 429 under overload.
+        """
+        _check_host(scope)
+        headers, is_deepl = Headers(scope=scope), scope["path"].startswith(DEEPL)
+        is_work = scope["method"] == "POST" or scope["path"] == "/translate"
+        if scope["method"] == "OPTIONS":
+            return
+        if (is_work or is_deepl) and not self.names_site(scope):
+            _check_site(headers)
+            # Without keys and a proxy, a server on a loopback address is called by loopback names only.
+            is_private = self.clients.keys is None and not self.config.trusted_proxies
+            if is_private and (is_deepl or headers.get("origin")):
+                _check_name(scope, headers)
+        if is_work:
+            self.check_load()
+
     @asynccontextmanager
     async def admit(
-        self, request: Request, has_file: bool = False, repeated: str = ""
-    ) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """Admit a request for the time until its answer, and yield the name of its client, from `Clients`, and its fields.
+        self, request: Request, parser: RequestParser[R]
+    ) -> AsyncIterator[tuple[str, R]]:
+        """Admit a request for the time until its answer, and yield the name of its client, from `Clients`, and what it asks for.
 
         Args:
-            request: The request.
-            has_file: Whether it may have a file, and then more bytes and more time.
-            repeated: The name of the field with its texts, if a form may repeat it.
+            request: The request as it comes. One that may have a file gets room for more bytes, and more time.
+            parser: Makes what it asks for of its fields.
 
         Raises:
             Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
                 passes; 500 if a model fails.
         """
+        has_file = parser.has_file
+        if has_file and not self.config.file_limit:
+            raise Rejection(403, "Files translation are disabled on this server.")
         has_more = has_file and not self.is_stopping
         deadline = self.config.file_deadline if has_more else self.config.deadline
         timeout = asyncio.timeout(deadline)
@@ -76,10 +109,7 @@ class Admission:
                     self.check_load()
                 self.pending += 1
                 try:
-                    fields = await read_fields(request, body, self.config, has_file, repeated)
-                    client = self.clients.identify(request, fields)
-                    self.rates.take(client, _count_texts(fields))
-                    yield client, fields
+                    yield await self._read(request, body, parser)
                 finally:
                     self.pending -= 1
         except TimeoutError:
@@ -92,6 +122,12 @@ class Admission:
             raise Rejection(500, str(error).splitlines()[0]) from None
         finally:
             self._timeouts.remove(timeout)
+
+    async def _read(self, request: Request, body: bytes, parser: RequestParser[R]) -> tuple[str, R]:
+        """Return who sends a request, and what it asks for; its fields are not kept."""
+        fields = await read_fields(request, body, self.config, parser.fields)
+        client = self.clients.admit(request, fields)
+        return client, parser.parse(fields | request.path_params)
 
     def stop(self) -> None:
         """Give no pending request more time than one without a file has, because the server ends."""
@@ -146,7 +182,54 @@ class Admission:
             raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
 
 
-def _count_texts(fields: Mapping[str, object]) -> int:
-    """Return how many texts a request brings; a file is one, however long it is."""
-    given = [fields[name] for name in TEXT_FIELDS if fields.get(name)]
-    return sum(len(each) if isinstance(each, list) else 1 for each in given)
+def _check_host(scope: Scope) -> None:
+    """Require one Host header, as HTTP/1.1 does: proxies and servers may read two differently.
+
+    Raises:
+        Rejection: 400.
+    """
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    # Granian adds an empty one to a request without any.
+    if len(hosts) > 1 or (not any(hosts) and scope.get("http_version") == "1.1"):
+        raise Rejection(400, "Invalid request: it needs one Host header")
+
+
+def _check_site(headers: Headers) -> None:
+    """Reject the requests of pages of other sites, by what browsers say of them.
+
+    Raises:
+        Rejection: 403.
+    """
+    host, origin = headers.get("host", ""), headers.get("origin", "")
+    # Browsers send it to HTTPS and to this machine only. It also holds behind a proxy that sends another Host.
+    if site := headers.get("sec-fetch-site"):
+        is_own = site in ("same-origin", "none")
+    else:
+        is_own = origin in ("", f"http://{host}", f"https://{host}")
+    # An extension of a browser is no page; its origin is such as chrome-extension://NAME.
+    is_page = origin in ("", "null") or origin.startswith(("http://", "https://"))
+    if is_page and not is_own:
+        raise Rejection(
+            403,
+            "Pages of other sites cannot use this address, unless server.origins names the site",
+        )
+
+
+def _check_name(scope: Scope, headers: Headers) -> None:
+    """Reject foreign names of this machine: a page of a site that has one would count as the server's own.
+
+    Raises:
+        Rejection: 403.
+    """
+    address, name = (scope.get("server") or ("",))[0], headers.get("host", "")
+    if _is_loopback(address) and name and not _is_loopback(re.sub(r":\d*$", "", name)):
+        raise Rejection(
+            403, "Call the server localhost, or start it with keys or server.trusted_proxies"
+        )
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name.lower() == "localhost"

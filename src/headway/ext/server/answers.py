@@ -3,18 +3,19 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import aclosing
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
 
-from headway.ext.server.file_store import TranslatedFile
-from headway.ext.server.rejection import CLIENT_LEFT, FAILED, Rejection
+from headway.ext.server.files import TranslatedFile
+from headway.ext.server.rejection import Rejection
 
 T = TypeVar("T")
 DEEPL = "/v2/"  # the addresses of DeepL
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # the one answer that is plain text
 
 
 def json_response(
@@ -29,6 +30,15 @@ def error_response(path: str, error: Rejection) -> Response:
     """Return the answer to a rejected request; DeepL's clients read ``message``, all others ``error``."""
     name = "message" if path.startswith(DEEPL) else "error"
     return json_response({name: error.message}, error.status, error.headers)
+
+
+def make_response(value: object) -> Response:
+    """Return the response with what a handler has returned."""
+    if isinstance(value, TranslatedFile):
+        return file_response(value)
+    if isinstance(value, str):
+        return Response(value, media_type=METRICS_TYPE)
+    return Response(status_code=204) if value is None else json_response(value)
 
 
 def file_response(file: TranslatedFile) -> Response:
@@ -66,60 +76,44 @@ async def run_while_connected(
         await asyncio.gather(task, leaving, return_exceptions=True)
 
 
-class EventStream(Response):
+class EventStream:
     """Server-sent events: ``token`` for each part of a text, then ``done``, or ``error``.
 
-    The status is sent with the first part, so that a request that is rejected before keeps the
+    The status is sent with the first event, so that a request that is rejected before keeps the
     status of its rejection. Later the stream ends with an ``error`` event.
 
     Args:
-        admitted: Admits the request and gives the parts. It is left when the stream ends, so that
-            the request counts as pending, and has one deadline, from its beginning to its end.
+        send: Of ASGI.
     """
 
-    media_type = "text/event-stream"
-
-    def __init__(self, admitted: AbstractAsyncContextManager[AsyncGenerator[str, None]]) -> None:
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self.admitted = admitted
+    def __init__(self, send: Send) -> None:
+        self.send = send
         self.is_started = False
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the events as they come.
-
-        Raises:
-            Rejection: If the request is rejected before the first part.
-        """
-        try:
-            async with self.admitted as parts:
-                task = await run_while_connected(self._send_parts(parts, send), receive)
-        except Rejection as error:
-            if not self.is_started:
-                raise
-            await self._send_event(send, "error", {"error": error.message}, is_last=True)
-        except Exception:  # of a model: the log names it
-            if self.is_started:
-                await self._send_event(send, "error", {"error": FAILED}, is_last=True)
-            raise
-        else:
-            if task is None and not self.is_started:
-                await Response(status_code=CLIENT_LEFT)(scope, receive, send)
-
-    async def _send_parts(self, parts: AsyncGenerator[str, None], send: Send) -> None:
+    async def send_text(self, parts: AsyncGenerator[str, None]) -> None:
+        """Send the parts of a text as they come, and then the whole text."""
         text = ""
-        async for part in parts:
-            if part:
-                text += part
-                await self._send_event(send, "token", {"text": part})
-        await self._send_event(send, "done", {"translatedText": text}, is_last=True)
+        async with aclosing(parts):
+            async for part in parts:
+                if part:
+                    text += part
+                    await self._send_event("token", {"text": part})
+        await self._send_event("done", {"translatedText": text}, is_last=True)
+
+    async def send_error(self, message: str) -> None:
+        """Send why the stream ends."""
+        await self._send_event("error", {"error": message}, is_last=True)
 
     async def _send_event(
-        self, send: Send, name: str, values: Mapping[str, str], is_last: bool = False
+        self, name: str, values: Mapping[str, str], is_last: bool = False
     ) -> None:
         if not self.is_started:
             self.is_started = True
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+            head = Response(headers=headers, media_type="text/event-stream")
+            del head.headers["content-length"]
+            start = {"type": "http.response.start", "status": 200, "headers": head.raw_headers}
+            await self.send(start)
         text = f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
         body = text.encode("utf-8", "replace")
-        await send({"type": "http.response.body", "body": body, "more_body": not is_last})
+        await self.send({"type": "http.response.body", "body": body, "more_body": not is_last})

@@ -1,65 +1,220 @@
-"""The server as an ASGI application: its addresses, and the answers to errors."""
+"""The server as an ASGI application: what surrounds its handlers.
 
+A request passes the checks that need no body, is admitted (`admission.py`), is made of its fields, and is handled until its
+answer is there or its client has left. Headers, metrics and a line of the log come with each answer.
+"""
+
+import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import re
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headway.ext.server.answers import error_response
-from headway.ext.server.middleware import ServerMiddleware
-from headway.ext.server.rejection import FAILED, Rejection
-from headway.ext.server.routes import make_routes
-from headway.ext.server.server import Server
+from headway.ext.server.answers import (
+    DEEPL,
+    EventStream,
+    error_response,
+    make_response,
+    run_while_connected,
+)
+from headway.ext.server.messages import EmptyRequest
+from headway.ext.server.openapi import Address
+from headway.ext.server.page_files import page_files
+from headway.ext.server.rejection import CLIENT_LEFT, FAILED, Rejection, find_place
+from headway.ext.server.routes import list_addresses
+from headway.ext.server.server import Context, Server
+from headway.ext.server.validation import RequestParser
 
 log = logging.getLogger("headway.ext.server")
+PORTION = 1 << 16  # bytes of an answer that a client must take at a time
+# Pages of other sites may read what everybody may read; what works is refused to most of them (see `Admission`).
+CROSS_ORIGIN = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type"),
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-expose-headers", b"Retry-After"),
+    (b"access-control-max-age", b"1728000"),
+)
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self';"
+        b" frame-ancestors 'none'",
+    ),
+)
 
 
-def make_app(server: Server) -> ServerMiddleware:
-    """Return the application."""
+class App:
+    """The application. Under overload, a request that works is rejected before it is read.
 
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        await server.jobs.close()
-        server.files.processes.close()
-        await server.queue.close()
-        log.info("stopped: received %d requests, answered %d", app.received, app.answered)
+    The log holds no texts and no keys. It names an address as `Address` does, and unknown ones ``other``. Answers with
+    429 share one line a second.
 
-    routes = make_routes(server)
-    starlette = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        exception_handlers={
-            HTTPException: _answer_http_error,
-            Rejection: _answer_rejection,
-            Exception: _answer_own_error,
-        },
-    )
-    starlette.router.redirect_slashes = False
-    app = ServerMiddleware(starlette, server.admission, server.metrics, routes)
-    return app
+    Args:
+        server: What answers.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self._methods: dict[str, dict[str, ASGIApp]] = {}
+        for address in list_addresses():
+            self._methods.setdefault(address.path, {})[address.method] = _Endpoint(server, address)
+        for path, (content, kind) in page_files().items():
+            headers = {"Cache-Control": "no-cache"}
+            self._methods[path] = {"GET": Response(content, media_type=kind, headers=headers)}
+        self._patterns = [
+            (re.compile(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", path)), path)
+            for path in self._methods
+            if "{" in path
+        ]
+        self.received = self.answered = 0
+        self._rejected = 0  # since the last line about rejections
+        self._last_line = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or end the server."""
+        if scope["type"] != "http":
+            await self._live(receive, send)
+            return
+        started, status = time.monotonic(), 0
+        path, scope["path_params"] = self._find(scope["path"])
+        is_shared = not scope["path"].startswith(DEEPL) or self.server.admission.names_site(scope)
+        added = HEADERS + CROSS_ORIGIN if is_shared else HEADERS
+        self.received += 1
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *added]
+            body = message.get("body", b"")
+            if len(body) <= PORTION:
+                await send(message)
+                return
+            for start in range(0, len(body), PORTION):
+                # A client that does not read must not keep what it has asked for in memory.
+                end = start + PORTION
+                more = message.get("more_body", False) or end < len(body)
+                async with asyncio.timeout(self.server.config.idle_seconds):
+                    await send({**message, "body": body[start:end], "more_body": more})
+
+        async def answer(response: ASGIApp) -> None:
+            await response(scope, receive, send_with_headers)
+
+        try:
+            self.server.admission.check(scope)
+            is_asked = scope["method"] == "OPTIONS"
+            await answer(Response() if is_asked else self._choose(path, scope["method"]))
+        except Rejection as error:
+            await answer(error_response(scope["path"], error))
+        except TimeoutError:
+            log.info("a client does not read its answer")
+            raise  # so that the connection is closed
+        except Exception as error:
+            # The message of the exception may hold a text: the log gets its type and place.
+            log.error("%s at %s", type(error).__name__, find_place(error))
+            if not status:
+                await answer(error_response(scope["path"], Rejection(500, FAILED)))
+        finally:
+            self.answered += bool(status)
+            self._record(scope["method"], path, status, time.monotonic() - started)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Say that the server has started, and end it when it is to stop."""
+        await receive()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.server.close()
+        log.info("stopped: received %d requests, answered %d", self.received, self.answered)
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _find(self, path: str) -> tuple[str, dict[str, str]]:
+        """Return the path of an address, and its parameters; of an unknown address ``other``."""
+        if path in self._methods:
+            return path, {}
+        for pattern, name in self._patterns:
+            if found := pattern.fullmatch(path):
+                return name, found.groupdict()
+        return "other", {}
+
+    def _choose(self, path: str, method: str) -> ASGIApp:
+        methods = self._methods.get(path)
+        if methods is None:
+            raise Rejection(404, "Not Found")
+        found = methods.get("GET" if method == "HEAD" else method)
+        if found is None:
+            allowed = {*methods, *(["HEAD"] if "GET" in methods else [])}
+            raise Rejection(405, "Method Not Allowed", {"Allow": ", ".join(sorted(allowed))})
+        return found
+
+    def _record(self, method: str, path: str, status: int, seconds: float) -> None:
+        self.server.metrics.requests.labels(path, str(status)).inc()
+        self.server.metrics.request_seconds.labels(path).observe(seconds)
+        if status != 429:
+            log.info("%s %s %d %.1f ms", method[:10], path, status, 1000 * seconds)
+            return
+        self._rejected += 1
+        now = time.monotonic()
+        if now > self._last_line + 1:
+            log.info("%d requests answered with 429", self._rejected)
+            self._rejected, self._last_line = 0, now
 
 
-async def _answer_rejection(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Rejection)
-    return error_response(request.url.path, error)
+class _Endpoint:
+    """Answers the requests to an address.
+
+    Args:
+        server: What answers.
+        address: The address.
+    """
+
+    def __init__(self, server: Server, address: Address) -> None:
+        self.server, self.address = server, address
+        self.parser: RequestParser[Any] = RequestParser(
+            address.request or EmptyRequest, server.config
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request.
+
+        Raises:
+            Rejection: If the request is rejected before anything was sent.
+        """
+        http, events = Request(scope, receive), EventStream(send)
+        if self.address.is_open:
+            found = await self.address.handler(Context(self.server, http))
+            await make_response(found)(scope, receive, send)
+            return
+        try:
+            async with self.server.admission.admit(http, self.parser) as (client, request):
+                given = [] if self.address.request is None else [request]
+                work = self.address.handler(*given, Context(self.server, http, client))
+                task = await run_while_connected(_run(work, events), receive)
+        except Rejection as error:
+            if not events.is_started:
+                raise
+            await events.send_error(error.message)
+        except Exception:  # of a model: the log names it
+            if events.is_started:
+                await events.send_error(FAILED)
+            raise
+        else:
+            if not events.is_started:
+                left = Response(status_code=CLIENT_LEFT)
+                response = left if task is None else make_response(task.result())
+                await response(scope, receive, send)
 
 
-async def _answer_own_error(request: Request, _error: Exception) -> Response:
-    return error_response(request.url.path, Rejection(500, FAILED))
-
-
-async def _answer_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    headers = error.headers
-    if error.status_code == 405:
-        # An address has one route for each method, and Starlette names that of the first.
-        same = (r for r in request.app.routes if r.matches(request.scope)[0] is not Match.NONE)
-        headers = {"Allow": ", ".join(sorted(method for route in same for method in route.methods))}
-    rejection = Rejection(error.status_code, error.detail, headers)
-    return error_response(request.url.path, rejection)
+async def _run(work: Any, events: EventStream) -> Any:
+    """Return what a handler returns; a text that comes in parts is sent instead."""
+    found = await work
+    if isinstance(found, AsyncGenerator):
+        return await events.send_text(found)
+    return found

@@ -1,68 +1,146 @@
-"""Who sends a request: the owner of a key, or an address on a server without keys."""
+"""Who sends a request, and whether this client may: keys, guesses at keys, and rates.
 
+Without keys everybody may, and a client is an address.
+"""
+
+import math
+from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
+from time import monotonic
 
 from starlette.requests import Request
 
-from headway.ext.server.keys import Keys, given_key
-from headway.ext.server.rate_limit import RateLimit
+from headway.ext.server.answers import DEEPL
+from headway.ext.server.keys import Keys
 from headway.ext.server.rejection import Rejection
 
+MAX_CLIENTS = 10_000  # remembered; the client that was not seen for longest is forgotten first
 WRONG_KEYS_A_MINUTE = 10  # of one address
+SCHEMES = ("bearer", "deepl-auth-key")  # of ``Authorization: SCHEME KEY``
+TEXT_FIELDS = ("q", "text", "file")
+
+
+class RateLimit:
+    """Limits the texts a minute of each client; unused minutes are not saved up.
+
+    Args:
+        limit: Texts a minute; 0: any number.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        # For each client: the texts left, and the time of that count in seconds.
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, client: str, texts: int = 1) -> None:
+        """Count the texts of a request; with 0 texts, check only whether the client has one left.
+
+        Args:
+            client: The name of the client's key, or its address.
+            texts: Texts in the request.
+
+        Raises:
+            Rejection: 429 if the client has too few texts left.
+        """
+        if not self.limit:
+            return
+        now = monotonic()
+        left, then = self._clients.get(client, (float(self.limit), now))
+        left = min(self.limit, left + (now - then) * self.limit / 60)
+        # A list longer than the limit passes if the client has sent nothing else for a minute.
+        needed = min(texts, self.limit)
+        is_allowed = left >= max(1, needed)
+        if texts:
+            self._clients[client] = (left - needed if is_allowed else left, now)
+            self._clients.move_to_end(client)
+            if len(self._clients) > MAX_CLIENTS:
+                self._clients.popitem(last=False)
+        if not is_allowed:
+            wait = max(1, math.ceil((max(1, needed) - left) * 60 / self.limit))
+            headers = {"Retry-After": str(wait)}
+            raise Rejection(429, f"Slowdown: {self.limit} per 1 minute", headers)
 
 
 class Clients:
-    """Tells clients apart, and bounds how many keys each address may guess.
+    """Tells clients apart, and bounds how many texts each sends, and how many keys each address guesses.
 
     Args:
         keys: The valid API keys; None: everybody may send requests.
+        req_limit: Texts a minute of each client; 0: any number.
     """
 
-    def __init__(self, keys: Keys | None) -> None:
+    def __init__(self, keys: Keys | None, req_limit: int = 0) -> None:
         self.keys = keys
+        self.rates = RateLimit(req_limit)
         self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
-        self._guesses = RateLimit(WRONG_KEYS_A_MINUTE)  # keys in headers that found no place
 
-    def identify(self, request: Request, fields: Mapping[str, object]) -> str:
-        """Return the name of a key's owner, or the client's address on a server without keys.
+    def admit(self, request: Request, fields: Mapping[str, object]) -> str:
+        """Count a request; return the name of its key's owner, or the client's address on a server without keys.
 
         Raises:
-            Rejection: 400 or 403 for the key; 429 if the address has sent many wrong keys.
+            Rejection: 400 or 403 for the key; 429 if the client has sent many texts, or the address many wrong keys.
         """
+        client = self._identify(request, fields)
+        if texts := _count_texts(fields):
+            self.rates.take(client, texts)
+        return client
+
+    def _identify(self, request: Request, fields: Mapping[str, object]) -> str:
         address = _address(request)
         if self.keys is None:
             return address
-        key = given_key(fields, request.headers)
-        self.wrong_keys.check(address)
-        try:
-            return self.keys.check(key)
-        except Rejection:
-            if key:
-                self.wrong_keys.take(address)
-            raise
+        is_deepl = request.scope["path"].startswith(DEEPL)
+        key = _given_key(request) if is_deepl else fields.get("api_key") or _given_key(request)
+        if not key and is_deepl:
+            message = "Authorization failed: send the header Authorization: DeepL-Auth-Key KEY"
+            raise Rejection(403, message)
+        if not key:
+            raise Rejection(400, "Please contact the server operator to get an API key")
+        self.wrong_keys.take(address, 0)
+        owner = self.keys.find_owner(key)
+        if owner is None:
+            self.wrong_keys.take(address)
+            raise Rejection(403, "Invalid API key")
+        return owner
 
     def is_known(self, request: Request) -> bool:
         """Return whether the header has a valid key, or no key is needed; False for an address that has guessed too often."""
         if self.keys is None:
             return True
-        try:
-            self._guesses.check(_address(request))
-            return bool(self.keys.check(given_key({}, request.headers)))
-        except Rejection:
-            return False
+        with suppress(Rejection):
+            self.wrong_keys.take(_address(request), 0)
+            return self.keys.find_owner(_given_key(request)) is not None
+        return False
 
     def count_guess(self, request: Request) -> None:
-        """Count a guess at a key: the status of the answer will tell that the one in the header is not valid.
-
-        It does not count as a wrong key, because the header may be meant for a proxy, and the key be in the body.
+        """Count the key in the header as a wrong one, because the status of the answer will tell that it is not valid.
 
         Raises:
             Rejection: 429 if the address has guessed often.
         """
-        if given_key({}, request.headers):
-            self._guesses.take(_address(request))
+        if _given_key(request):
+            self.wrong_keys.take(_address(request))
+
+
+def read_authorization(headers: Mapping[str, str]) -> str:
+    """Return the header ``Authorization``: in UTF-8, or in Latin-1, in which some programs write it.
+
+    Args:
+        headers: One character for each byte.
+    """
+    given = headers.get("authorization", "")
+    try:
+        return given.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return given
+
+
+def _given_key(request: Request) -> str:
+    """Return the key in the header of a request, or ""."""
+    scheme, _, token = read_authorization(request.headers).partition(" ")
+    return token.strip() if scheme.lower() in SCHEMES else ""
 
 
 def _address(request: Request) -> str:
@@ -78,3 +156,9 @@ def _address(request: Request) -> str:
                 return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
             return str(address)
     return "?"
+
+
+def _count_texts(fields: Mapping[str, object]) -> int:
+    """Return how many texts a request brings; a file is one, however long it is."""
+    given = [fields[name] for name in TEXT_FIELDS if fields.get(name)]
+    return sum(len(each) if isinstance(each, list) else 1 for each in given)

@@ -24,13 +24,13 @@ async def add_named_glossary(
 
     Args:
         route: From `Models.find_route`.
-        text: As for `Glossaries.find`; None: no glossary.
+        text: As for `Glossaries.find`; None or empty: no glossary.
         glossaries: Those of the server.
 
     Raises:
         Rejection: 400 if there is no such glossary, a row is wrong, or the route has two models.
     """
-    if text is None:
+    if not text:
         return route
     if len(route) > 1:
         raise Rejection(400, "Invalid request: a glossary needs one model between two languages")

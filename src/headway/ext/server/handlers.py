@@ -1,15 +1,17 @@
 """What each address of the server does: a request in, an answer out."""
 
+import hmac
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn, cast
 from urllib.parse import quote
 
 from headway import __version__
 from headway.errors import HeadwayError
-from headway.ext.documents import DocumentOptions, list_suffixes
-from headway.ext.server.context import Context
-from headway.ext.server.file_translation import keep_document, open_upload, translate_document
+from headway.ext.documents import TextTranslation, list_suffixes
+from headway.ext.server.clients import read_authorization
+from headway.ext.server.file_translation import FileOrder, translate_upload
+from headway.ext.server.files import FileJob, TranslatedFile
 from headway.ext.server.glossaries import add_named_glossary
 from headway.ext.server.messages import (
     Alignment,
@@ -32,79 +34,76 @@ from headway.ext.server.model_routes import detect_languages, find_route
 from headway.ext.server.openapi import API_VERSION
 from headway.ext.server.quality import check_quality, has_quality, list_sentences
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.server import Context
 from headway.ext.server.text_threads import Account
 from headway.ext.server.translation import TextTranslator
 from headway.text import Span, WordLinks, is_translatable, name_of
 
-V = TypeVar("V")
 MAX_DETECTED = 3  # languages in an answer of /detect
 
 
 async def translate(request: TranslateRequest, context: Context) -> Translation:
     """Translate a text or a list of texts."""
-    is_list = isinstance(request.q, list)
     texts = request.q if isinstance(request.q, list) else [request.q]
     route, detected = await find_route(request.source, request.target, texts, context.models)
     route = await add_named_glossary(route, request.glossary, context.glossaries)
     if request.quality:
         check_quality(route)
-    quality = request.quality
+    translator, quality = context.translator, request.quality
     if request.format == "html":
-        found = await context.translator.translate_pages(route, texts, quality=quality)
+        found = await translator.translate_pages(route, texts, quality=quality)
     else:
-        found = await context.translator.translate(
-            route, texts, request.alternatives, quality=quality
-        )
+        found = await translator.translate(route, texts, request.alternatives, quality=quality)
+    answers = [_describe(each, request, detected) for each in found]
+    if isinstance(request.q, str):
+        return answers[0]
+    rows = [dict(answer) for answer in answers]
+    return cast(Translation, {name: [row[name] for row in rows] for name in rows[0]})
 
-    def for_each(values: list[V]) -> V | list[V]:
-        return values if is_list else values[0]
 
-    answer = Translation(translatedText=for_each([t.text for t in found]))
+def _describe(
+    found: TextTranslation, request: TranslateRequest, detected: DetectedLanguage | None
+) -> Translation:
+    """Return what a request asks for of the translation of a text."""
+    answer = Translation(translatedText=found.text)
     if detected is not None:
-        answer["detectedLanguage"] = for_each([detected] * len(texts))
+        answer["detectedLanguage"] = detected
     if request.alternatives:
-        answer["alternatives"] = _for_each_list(
-            [[text for text, _ in t.alternatives] for t in found], is_list
-        )
+        answer["alternatives"] = [text for text, _ in found.alternatives]
     if request.scores:
-        answer["score"] = for_each([round(t.score, 6) for t in found])
-        answer["alternativeScores"] = _for_each_list(
-            [[round(score, 6) for _, score in t.alternatives] for t in found], is_list
-        )
-    if quality:
-        answer["quality"] = for_each([round(t.quality, 4) for t in found])
+        answer["score"] = round(found.score, 6)
+        answer["alternativeScores"] = [round(score, 6) for _, score in found.alternatives]
+    if request.quality:
+        answer["quality"] = round(found.quality, 4)
         if request.format == "text":
-            answer["sentences"] = _for_each_list([*map(list_sentences, found)], is_list)
+            answer["sentences"] = list_sentences(found)
     return answer
-
-
-def _for_each_list(values: list[list[V]], is_list: bool) -> list[V] | list[list[V]]:
-    return values if is_list else values[0]
 
 
 async def translate_file(request: FileRequest, context: Context) -> FileTranslation:
     """Translate a file, such as a document, subtitles or a message catalog."""
-    if not context.config.file_limit:
-        raise Rejection(403, "Files translation are disabled on this server.")
-    models, upload = context.models, request.file
-    is_known = request.source.lower() != "auto"
-    source = models.served_code(request.source, "source") if is_known else ""
-    target = models.served_code(request.target, "target")
-    options = DocumentOptions(source, target, (request.columns or "",))
-    async with context.files.reserve() as process:
-        paragraphs, route = await open_upload(process, upload, options, models, request.quality)
-        route = await add_named_glossary(route, request.glossary, context.glossaries)
-        if request.quality:
-            check_quality(route)
-        translated = await translate_document(
-            context.queue, route, process, paragraphs, quality=request.quality,
-            is_split=context.config.split_sentences,
-        )  # fmt: skip
-    kept = keep_document(context.files, upload.name, target, translated)
-    answer = FileTranslation(translatedFileUrl=f"download_file/{quote(kept.address)}")
-    if kept.quality is not None:
-        answer |= {"quality": kept.quality, "qualityUrl": f"download_file/{quote(kept.table)}"}
+    models, is_known = context.models, request.source.lower() != "auto"
+    order = FileOrder(
+        request.file,
+        models.served_code(request.source, "source") if is_known else "",
+        models.served_code(request.target, "target"),
+        request.columns,
+        request.glossary,
+        request.quality,
+    )
+    job = FileJob(context.client)
+    await translate_upload(order, job, context)
+    here = f"{context.http.base_url}download_file/"
+    file, *tables = (f"{here}{quote(job.address_of(each))}" for each in job.files)
+    answer = FileTranslation(translatedFileUrl=file)
+    if job.quality is not None:
+        answer |= {"quality": job.quality, "qualityUrl": tables[0]}
     return answer
+
+
+async def download(context: Context) -> TranslatedFile:
+    """Return a translated file."""
+    return context.server.files.find_file(context.http.path_params["name"])
 
 
 async def detect(request: DetectRequest, context: Context) -> list[DetectedLanguage]:
@@ -139,7 +138,7 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
     route, _ = await find_route(request.source, request.target, [request.q], context.models)
     if len(route) != 1:
         raise Rejection(400, "Invalid request: attention needs one model between two languages")
-    [translator], queue, target = route, context.queue, request.translation
+    [translator], queue, target = route, context.server.queue, request.translation
     source = " ".join(request.q.split())
     try:
         encode = partial(source_ids, translator, source)
@@ -167,37 +166,42 @@ async def stream(request: StreamRequest, context: Context) -> AsyncGenerator[str
     return context.translator.stream(route, request.q)
 
 
-def languages(context: Context) -> list[Language]:
+async def languages(context: Context) -> list[Language]:
     """Return the served languages and what each can be translated into."""
     models = context.models
     return [
-        Language(code=code, name=name_of(code), targets=models.targets(code))
+        Language(
+            code=code,
+            name=name_of(code),
+            targets=models.targets(code),
+            aliases=models.aliases[code],
+        )
         for code in models.codes
     ]
 
 
-def frontend_settings(context: Context) -> FrontendSettings:
+async def frontend_settings(context: Context) -> FrontendSettings:
     """Return what a page needs to know about the server."""
     target = next(iter(context.models.pairs))[1]
     return {
-        "apiKeys": context.needs_key,
-        "charLimit": context.config.char_limit,
-        "filesTranslation": bool(context.config.file_limit),
+        "apiKeys": context.server.keys is not None,
+        "charLimit": context.server.config.char_limit,
+        "filesTranslation": bool(context.server.config.file_limit),
         "frontendTimeout": 500,
-        "keyRequired": context.needs_key,
+        "keyRequired": context.server.keys is not None,
         "language": {
             "source": {"code": "auto", "name": "Auto Detect"},
             "target": {"code": target, "name": name_of(target)},
         },
         "quality": all(map(has_quality, context.models.pairs.values())),
         "suggestions": False,
-        "supportedFilesFormat": list_suffixes() if context.config.file_limit else [],
+        "supportedFilesFormat": list_suffixes() if context.server.config.file_limit else [],
     }
 
 
-def health(context: Context) -> Health:
+async def health(context: Context) -> Health:
     """Return that the server answers, which models it serves, and how full its queue is."""
-    models, queue, config = context.models, context.queue, context.config
+    models, queue, config = context.models, context.server.queue, context.server.config
     return {
         "status": "ok",
         "version": __version__,
@@ -211,6 +215,20 @@ def health(context: Context) -> Health:
             "tokens": queue.waiting.tokens, "tokensLimit": config.queue_tokens,
         },
     }  # fmt: skip
+
+
+async def metrics(context: Context) -> str:
+    """Return counters for Prometheus."""
+    token = context.server.config.metrics_token
+    given = read_authorization(context.http.headers).encode()
+    if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
+        raise Rejection(401, "Unauthorized", {"WWW-Authenticate": "Bearer"})
+    return context.server.metrics.to_text()
+
+
+async def suggest(context: Context) -> NoReturn:
+    """Suggestions are not taken."""
+    raise Rejection(403, "Suggestions are disabled on this server.")
 
 
 def _words(text: str, spans: Sequence[Span]) -> list[Word]:

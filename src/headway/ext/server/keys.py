@@ -2,13 +2,9 @@
 
 import hashlib
 import hmac
-from collections.abc import Mapping
 from pathlib import Path
 
 from headway.errors import HeadwayError
-from headway.ext.server.rejection import Rejection
-
-SCHEMES = ("bearer", "deepl-auth-key")  # of ``Authorization: SCHEME KEY``
 
 
 class Keys:
@@ -43,43 +39,18 @@ class Keys:
             raise HeadwayError(f"{self.file}: holds no key; write one a line")
         self._hashes = [_hash(key) for key in keys]
 
-    def check(self, key: object) -> str:
-        """Return a name for the owner of a key. The name does not reveal the key.
+    def find_owner(self, key: object) -> str | None:
+        """Return a name for the owner of a key, which does not reveal the key; None: the key is wrong.
 
         Each comparison takes the same time, however much of the key is right.
-
-        Raises:
-            Rejection: 400 if there is no key, 403 if it is wrong.
         """
-        if not key:
-            raise Rejection(400, "Please contact the server operator to get an API key")
         if not isinstance(key, str):
-            raise Rejection(403, "Invalid API key")
+            return None
         given, is_valid = _hash(key), False
         for known in self._hashes:
             is_valid |= hmac.compare_digest(given, known)
-        if not is_valid:
-            raise Rejection(403, "Invalid API key")
-        return f"key {given.hex()}"  # the name stays the same when the file is read again
-
-
-def given_key(fields: Mapping[str, object], headers: Mapping[str, str]) -> object:
-    """Return the key of a request: the field ``api_key``, or a header, which has one of `SCHEMES`."""
-    scheme, _, token = read_authorization(headers).partition(" ")
-    return fields.get("api_key") or (token.strip() if scheme.lower() in SCHEMES else "")
-
-
-def read_authorization(headers: Mapping[str, str]) -> str:
-    """Return the header ``Authorization``: in UTF-8, or in Latin-1, in which some programs write it.
-
-    Args:
-        headers: One character for each byte.
-    """
-    given = headers.get("authorization", "")
-    try:
-        return given.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return given
+        # The name stays the same when the file is read again.
+        return f"key {given.hex()}" if is_valid else None
 
 
 def _hash(key: str) -> bytes:

@@ -7,7 +7,7 @@ that limits the field; a second one describes it.
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from headway.ext.server.file_store import Upload
+from headway.ext.server.files import Upload
 
 Text = Annotated[str, "char_limit"]
 Glossary = Annotated[
@@ -16,6 +16,11 @@ Glossary = Annotated[
     "The name of a glossary of the server, or rows of a source, a tab and a target.",
 ]
 Texts = Annotated[str | list[str], "char_limit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmptyRequest:
+    """No fields."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,11 +206,12 @@ class Attention(TypedDict):
 
 
 class Language(TypedDict):
-    """A served language and the languages that it can be translated into."""
+    """A served language, the languages that it can be translated into, and other codes by which requests may name it."""
 
     code: str
     name: str
     targets: list[str]
+    aliases: list[str]
 
 
 class NamedCode(TypedDict):

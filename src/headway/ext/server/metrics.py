@@ -61,6 +61,6 @@ class Metrics:
         """Return the value of a sample; 0 if nothing has been counted."""
         return self.registry.get_sample_value(name, labels) or 0.0
 
-    def to_text(self) -> bytes:
+    def to_text(self) -> str:
         """Return all metrics in Prometheus' text format."""
-        return generate_latest(self.registry)
+        return generate_latest(self.registry).decode()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from headway.config import merge_overrides
@@ -10,7 +11,7 @@ from headway.ext.server.quality import load_quality
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.served_languages import LanguageDetector
 from headway.files import hash_file
-from headway.text import find_code, name_of
+from headway.text import NAMES, find_code, name_of
 from headway.translation import Translator, load_model
 
 # The files of a model that a translation depends on.
@@ -18,6 +19,7 @@ FILES = (
     "config.json", "model.safetensors", "tokenizer.model", "source.model", "target.model",
     "shortlist.safetensors", "quality.json", "stand_ins.json",
 )  # fmt: skip
+OLD_CODES = ("pb", "zt")  # of LibreTranslate
 FileVersions = tuple[tuple[str, int, int], ...]
 
 
@@ -72,6 +74,16 @@ class Models:
     def find_code(self, code: str) -> str | None:
         """Return the code that the models use for a language; None: the language is not served."""
         return find_code(code, self.codes)
+
+    @cached_property
+    def aliases(self) -> dict[str, list[str]]:
+        """For each code, the other ones by which clients may name the language."""
+        found: dict[str, list[str]] = {code: [] for code in self.codes}
+        for name in (*NAMES, *OLD_CODES):
+            code = self.find_code(name)
+            if code is not None and code != name:
+                found[code].append(name)
+        return found
 
     def served_code(self, code: str, field: str) -> str:
         """Return the code that the models use for a language that a client names in a field.

@@ -2,20 +2,33 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import Any, get_type_hints
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from headway.ext.server.answers import DEEPL
 from headway.ext.server.deepl.messages import DeepLError
-from headway.ext.server.file_store import Upload
+from headway.ext.server.files import TranslatedFile, Upload
 from headway.ext.server.messages import Error, Event
-from headway.ext.server.schemas import API_KEY, PLAIN, Schema, Schemas, required_fields
+from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.validation import RequestField, list_fields
 
+Schema = dict[str, Any]
 Handler = Callable[..., Any]
 # Of the addresses and their fields: see docs/stability.md. The second number is raised by an addition, the
 # first by any other change.
-API_VERSION = "2.0"
+API_VERSION = "2.1"
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {
@@ -28,6 +41,7 @@ REJECTIONS = {
     "500": "The model is damaged.",
     "503": "The deadline has passed.",
 }
+TOO_LONG = {"431": "The address has too many bytes; the HTTP server says so itself."}
 GONE = {"404": "There is no such file, glossary or document, or no more."}
 # Where a server with keys looks for one; addresses other than DeepL's also take the field ``api_key``.
 KEYS: Schema = {
@@ -37,124 +51,192 @@ KEYS: Schema = {
         "description": "The words DeepL-Auth-Key KEY.",
     },
 }  # fmt: skip
-MEDIA_TYPES = {
-    bytes: "application/octet-stream", str: "text/plain", Event: "text/event-stream",
-}  # fmt: skip
+API_KEY: Schema = {"type": "string", "description": "The key, if no header has it."}
+# What a handler returns that is no JSON: the type of the answer, and of its parts.
+MEDIA_TYPES: dict[Any, tuple[str, Any]] = {
+    TranslatedFile: ("application/octet-stream", bytes),
+    str: ("text/plain", str),
+    AsyncGenerator[str, None]: ("text/event-stream", Event),
+}
+PLAIN: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    bytes: {"type": "string", "format": "binary"},
+    Upload: {"type": "string", "format": "binary"},
+    Any: {},
+}
 
 
-class OpenAPI:
-    """Collects the operations of a server.
+class Address(NamedTuple):
+    """What answers the requests of one method to a path.
 
-    Args:
-        schemas: Makes the schemas of requests and answers.
-        needs_key: Whether requests that translate need an API key.
+    Attributes:
+        method: GET, POST or DELETE.
+        path: A part in braces is a parameter.
+        handler: Takes a request of `messages.py`, if it is annotated with one, and a `Context`; returns the answer.
+        rejections: Statuses with an error, and what they mean.
+        is_open: Whether it needs no key and no place among the requests, and reads no body.
+        is_described: Whether ``/spec`` has it.
     """
 
-    def __init__(self, schemas: Schemas, needs_key: bool) -> None:
-        self.schemas, self.needs_key = schemas, needs_key
-        self.paths: dict[str, dict[str, Schema]] = {}
+    method: str
+    path: str
+    handler: Handler
+    rejections: Mapping[str, str] = REJECTIONS
+    is_open: bool = False
+    is_described: bool = True
 
-    def add(
-        self,
-        method: str,
-        path: str,
-        handler: Handler,
-        *,
-        status: int = 200,
-        answer: Any = None,
-        rejections: Mapping[str, str] | None = None,
-    ) -> None:
-        """Add an operation.
+    @property
+    def request(self) -> Any:
+        """The class of its requests; None: it has no fields."""
+        hints = get_type_hints(self.handler).values()
+        return next((hint for hint in hints if _is_request(hint)), None)
 
-        Args:
-            method: get, post or delete.
-            path: The address; a part in braces is a parameter.
-            handler: Its annotations are the request, if it starts with one, and the answer.
-            status: Of the answer.
-            answer: The type of the answer, if the handler's annotation does not say it.
-            rejections: Other statuses, and what they mean; None: `REJECTIONS` for POST.
-        """
-        hints = get_type_hints(handler)
-        answer = answer or hints.pop("return")
-        request = next((hint for hint in hints.values() if _is_request(hint)), None)
-        summary = (inspect.getdoc(handler) or "").partition("\n")[0]
-        ok: Schema = {"description": summary}
-        if answer is not type(None):
-            kind = MEDIA_TYPES.get(answer, JSON)
-            ok["content"] = {kind: {"schema": self.schemas.of(answer)}}
-        if rejections is None:
-            rejections = REJECTIONS if method == "post" else {}
-        name = handler.__name__ + (f"_by_{method}" if path in self.paths else "")
-        operation: Schema = {
-            "operationId": name, "summary": summary,
-            "responses": {str(status): ok, **self._rejections(path, rejections)},
-        }  # fmt: skip
-        named: list[Schema] = [
-            {"name": name, "in": "path", "required": True, "schema": PLAIN[str]}
-            for name in re.findall(r"{(\w+)}", path)
+
+def describe(
+    addresses: Iterable[Address],
+    config: ServerConfig,
+    choices: Mapping[str, Sequence[str]],
+    needs_key: bool,
+) -> Schema:
+    """Return the description of a server.
+
+    Args:
+        addresses: What it answers.
+        config: Limits of the fields.
+        choices: The values of fields that name languages.
+        needs_key: Whether requests that translate need an API key.
+    """
+    schemas, paths = _Schemas(config, choices), dict[str, dict[str, Schema]]()
+    for address in addresses:
+        if address.is_described:
+            methods = paths.setdefault(address.path, {})
+            name = address.handler.__name__ + f"_by_{address.method.lower()}" * bool(methods)
+            operation: Schema = {"operationId": name, **_describe_address(address, schemas)}
+            if needs_key and not address.is_open:
+                operation["security"] = [{name: []} for name in KEYS]
+            methods[address.method.lower()] = operation
+    return {
+        "openapi": "3.0.3",
+        "info": {
+            "title": "Headway",
+            "version": API_VERSION,
+            "description": "LibreTranslate's and DeepL's addresses and fields mean here what"
+            " they mean there; /align, /attention and /stream are Headway's own. POST takes"
+            " JSON, a form, or the query string; lists come only in JSON, or in DeepL's forms.",
+            "license": {"name": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {"schemas": schemas.components, "securitySchemes": KEYS},
+    }
+
+
+def _describe_address(address: Address, schemas: "_Schemas") -> Schema:
+    answer = get_type_hints(address.handler)["return"]
+    summary = (inspect.getdoc(address.handler) or "").partition("\n")[0]
+    responses: Schema = {}
+    if answer is NoneType:
+        responses["204"] = {"description": summary}
+    elif answer is not NoReturn:
+        kind, part = MEDIA_TYPES.get(answer, (JSON, answer))
+        content = {kind: {"schema": schemas.of(part)}}
+        responses["200"] = {"description": summary, "content": content}
+    error = schemas.of(DeepLError if address.path.startswith(DEEPL) else Error)
+    for status, words in address.rejections.items():
+        content = {} if status in TOO_LONG else {"content": {JSON: {"schema": error}}}
+        responses[status] = {"description": words, **content}
+    found: Schema = {"summary": summary, "responses": responses}
+    named = dict.fromkeys(re.findall(r"{(\w+)}", address.path), PLAIN[str])
+    parameters = [_parameter(name, schema, "path", True) for name, schema in named.items()]
+    if address.request is not None and address.method == "GET":
+        schema = schemas.of_request(address.request, address.path, named)
+        parameters += [
+            _parameter(name, of, "query", name in schema["required"])
+            for name, of in schema["properties"].items()
         ]
-        names = [each["name"] for each in named]
-        if self.needs_key and "403" in rejections:
-            operation["security"] = [{name: []} for name in KEYS]
-        has_key = not path.startswith(DEEPL)
-        if request is not None and method == "post":
-            operation["requestBody"] = {
-                "required": True,
-                "content": self._body(request, has_key, names),
+    elif address.request is not None:
+        name = address.request.__name__
+        schemas.components[name] = schemas.of_request(address.request, address.path, named)
+        has_file = any(hint is Upload for hint in get_type_hints(address.request).values())
+        schema = {"schema": {"$ref": f"#/components/schemas/{name}"}}
+        kinds = (FORMS[1],) if has_file else (JSON, *FORMS)
+        found["requestBody"] = {"required": True, "content": dict.fromkeys(kinds, schema)}
+    return found | ({"parameters": parameters} if parameters else {})
+
+
+def _parameter(name: str, schema: Schema, place: str, is_required: bool) -> Schema:
+    return {"name": name, "in": place, "required": is_required, "schema": schema}
+
+
+class _Schemas:
+    """Collects the schemas of a description; its arguments are those of `describe`."""
+
+    def __init__(self, config: ServerConfig, choices: Mapping[str, Sequence[str]]) -> None:
+        self.config, self.choices = config, choices
+        self.components: dict[str, Schema] = {}
+
+    def of_request(self, kind: Any, path: str, left_out: Iterable[str]) -> Schema:
+        """Return the schema of a request class, without some of its fields."""
+        fields = [each for each in list_fields(kind, self.config) if each.name not in left_out]
+        properties = {field.name: self._of_field(field) for field in fields}
+        if not path.startswith(DEEPL):
+            properties["api_key"] = API_KEY
+        return {
+            "type": "object",
+            "description": inspect.getdoc(kind) or "",
+            "required": [field.name for field in fields if field.is_required],
+            "properties": properties,
+        }
+
+    def _of_field(self, field: RequestField) -> Schema:
+        """Return the schema of a request's field with the limits of this server."""
+        description = {"description": field.description} if field.description else {}
+        if field.name in self.choices:
+            return {"type": "string", "enum": list(self.choices[field.name])}
+        if field.kind is int:
+            return PLAIN[int] | {"minimum": 0, "maximum": field.limit} | description
+        if str not in (field.kind, *get_args(field.kind)):
+            return self.of(field.kind) | description
+        text: Schema = dict(PLAIN[str])
+        if field.limit is not None:
+            text["maxLength"] = field.limit
+        item = dict(text)
+        if field.name in ("q", "text"):
+            text |= {"minLength": 1, "example": "Has David already painted the wall?"}
+        if not field.has_lists:
+            return text | description
+        texts: Schema = {"type": "array", "items": item}
+        if field.limit is not None:
+            texts["maxItems"] = self.config.batch_limit
+        return {"anyOf": [text, texts]} | description
+
+    def of(self, hint: Any) -> Schema:
+        """Return the schema of a type; classes become components."""
+        if hint in PLAIN:
+            return PLAIN[hint]
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            return {"type": "string", "enum": list(arguments)}
+        if origin is list:
+            return {"type": "array", "items": self.of(arguments[0])}
+        if origin is dict:
+            return {"type": "object", "additionalProperties": self.of(arguments[1])}
+        if origin in (Union, UnionType):
+            kinds = [self.of(kind) for kind in arguments if kind is not NoneType]
+            return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        assert is_typeddict(hint), hint
+        name = hint.__name__
+        if name not in self.components:
+            hints = get_type_hints(hint)
+            self.components[name] = {
+                "type": "object",
+                "description": inspect.getdoc(hint) or "",
+                "required": sorted(hint.__required_keys__),
+                "properties": {field: self.of(kind) for field, kind in hints.items()},
             }
-        elif request is not None:
-            schema = self.schemas.properties(request, is_form=True)
-            required = required_fields(request)
-            if has_key:
-                schema["api_key"] = API_KEY
-            named += [
-                {"name": name, "in": "query", "required": name in required, "schema": of}
-                for name, of in schema.items()
-                if name not in names
-            ]
-        if named:
-            operation["parameters"] = named
-        self.paths.setdefault(path, {})[method] = operation
-
-    def add_disabled(self, path: str, summary: str) -> None:
-        """Add ``POST path`` that always answers 403."""
-        responses = self._rejections(path, {"403": "Always."})
-        name = path.strip("/")
-        self.paths[path] = {
-            "post": {"operationId": name, "summary": summary, "responses": responses}
-        }
-
-    def to_dict(self) -> Schema:
-        """Return the whole description."""
-        return {
-            "openapi": "3.0.3",
-            "info": {
-                "title": "Headway",
-                "version": API_VERSION,
-                "description": "LibreTranslate's and DeepL's addresses and fields mean here what"
-                " they mean there; /align, /attention and /stream are Headway's own. POST takes"
-                " JSON, a form, or the query string; lists come only in JSON, or in DeepL's forms.",
-                "license": {"name": "Apache-2.0"},
-            },
-            "paths": self.paths,
-            "components": {"schemas": self.schemas.components, "securitySchemes": KEYS},
-        }
-
-    def _body(self, request: Any, has_key: bool, named: Sequence[str]) -> Schema:
-        form = {"schema": self.schemas.of_request(request, True, has_key, named)}
-        if any(hint is Upload for hint in get_type_hints(request).values()):
-            return {FORMS[1]: form}
-        return {
-            JSON: {"schema": self.schemas.of_request(request, False, has_key, named)}
-        } | dict.fromkeys(FORMS, form)
-
-    def _rejections(self, path: str, rejections: Mapping[str, str]) -> dict[str, Schema]:
-        error = self.schemas.of(DeepLError if path.startswith(DEEPL) else Error)
-        content = {JSON: {"schema": error}}
-        return {
-            status: {"description": words, "content": content}
-            for status, words in rejections.items()
-        }
+        return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _is_request(hint: Any) -> bool:

@@ -20,7 +20,7 @@ from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from starlette.types import ASGIApp
 
 from headway.errors import HeadwayError
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.browser import make_address, open_page
 from headway.ext.server.reload import Reloader, freeze_garbage
 from headway.ext.server.server import Server
@@ -142,13 +142,13 @@ async def _run(
     if early:
         reload()
     host, port = reserved.getsockname()[:2]
-    http = _make_http_server(make_app(server), host, port, config)
+    http = _make_http_server(App(server), host, port, config)
     serving = loop.create_task(http.serve())
     try:
         await _wait_until_listening(host, port, serving)
         reserved.close()
         freeze_garbage()
-        start_task(loop.create_task(_collect_garbage()))
+        start_task(loop.create_task(_look_after(server)))
         if config.watch_seconds:
             start_task(loop.create_task(reloader.watch(config.watch_seconds)))
         log.info("listening at %s", make_address(host, port))
@@ -201,7 +201,8 @@ async def _wait_until_listening(host: str, port: int, serving: asyncio.Task[None
     serving.result()
 
 
-async def _collect_garbage() -> None:
+async def _look_after(server: Server) -> None:
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_COLLECTIONS)
         gc.collect()
+        await asyncio.to_thread(server.usage.save)

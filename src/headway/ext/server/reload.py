@@ -3,11 +3,12 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from headway.errors import HeadwayError
 from headway.ext.server.glossaries import Glossaries
-from headway.ext.server.models import FileVersions, file_versions, load_models
+from headway.ext.server.models import Models, file_versions
 from headway.ext.server.server import Server
 
 log = logging.getLogger("headway.ext.server")
@@ -18,26 +19,15 @@ class Reloader:
 
     Args:
         server: The server whose models are replaced.
-        paths: As for `load_models`.
-        pivot: As for `load_models`.
-        device: As for `load_models`.
-        overrides: As for `load_models`.
-        backward: As for `load_models`.
+        paths: The directories whose files change when a model does.
+        load: Reads the models.
     """
 
     def __init__(
-        self,
-        server: Server,
-        paths: Sequence[str],
-        pivot: str,
-        device: str,
-        overrides: Mapping[str, str],
-        backward: str | None = None,
+        self, server: Server, paths: Sequence[str | Path], load: Callable[[], Models]
     ) -> None:
-        self.server, self.paths = server, list(paths)
-        self.pivot, self.device, self.overrides = pivot, device, overrides
-        self.backward = backward
-        self.loaded = self._file_versions()
+        self.server, self.paths, self.load = server, paths, load
+        self.loaded = file_versions(paths)
         self._lock = asyncio.Lock()
 
     def reload_keys(self) -> None:
@@ -58,11 +48,9 @@ class Reloader:
             Whether the models were replaced.
         """
         async with self._lock:
-            found = self._file_versions()
+            found = file_versions(self.paths)
             try:
-                models = await asyncio.to_thread(
-                    load_models, self.paths, self.pivot, self.device, self.overrides, self.backward
-                )
+                models = await asyncio.to_thread(self.load)
             except Exception as error:  # torch has its own exceptions, such as for memory
                 kind = "" if isinstance(error, HeadwayError) else f"{type(error).__name__}: "
                 log.error("the models stay as they are: %s%s", kind, error)
@@ -83,9 +71,6 @@ class Reloader:
             await self._reload_glossaries()
             return outcome == "done"
 
-    def _file_versions(self) -> FileVersions:
-        return file_versions([*self.paths, *([self.backward] if self.backward else [])])
-
     async def _reload_glossaries(self) -> None:
         setting = self.server.config.glossaries
         if not setting:
@@ -103,7 +88,7 @@ class Reloader:
         last = self.loaded
         while True:
             await asyncio.sleep(seconds)
-            now = self._file_versions()
+            now = file_versions(self.paths)
             if now != self.loaded and now == last:
                 await self.reload_models()
             last = now

@@ -7,8 +7,7 @@ use by clients of LibreTranslate.
 import asyncio
 import codecs
 import json
-import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
@@ -17,23 +16,21 @@ from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
-from headway.ext.server.file_store import Upload
+from headway.ext.server.answers import DEEPL
+from headway.ext.server.files import Upload
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.validation import RequestField
 from headway.text import SURROGATE
 
 MAX_FIELDS = 32
-MAX_DEPTH = 8
-NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-# A string without an end matches up to the end of the body: the time is linear in its quotes.
-_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 # The charsets that a form may have, by Python's names. Others may take time that is quadratic in the length of the text, as punycode does.
 CHARSETS = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 
 
 async def read_fields(
-    request: Request, body: bytes, config: ServerConfig, has_file: bool = False, repeated: str = ""
+    request: Request, body: bytes, config: ServerConfig, fields: Sequence[RequestField]
 ) -> dict[str, Any]:
     """Return a request's fields; only JSON has values other than text and an `Upload`.
 
@@ -41,8 +38,8 @@ async def read_fields(
         request: The request.
         body: Its whole body.
         config: Limits.
-        has_file: Whether the field ``file`` is an `Upload`. A file in any other field is the text of the field.
-        repeated: The name of a field that a form may repeat; its value is a list.
+        fields: Those that it may have, besides the key; others are left out, however large they are. Only a field that is one
+            may be a file: a file in any other is the text of the field.
 
     Raises:
         Rejection: If the file is too large, or the body does not have the format that its type says.
@@ -51,26 +48,40 @@ async def read_fields(
     if not body and request.method != "POST":
         kind = ""  # some clients name the type of a body that they do not send
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
-        return _parse_json(body, config)
+        found = _parse_json(body)
+    else:
+        found = await _read_form(request, kind, body, config, fields)
+    known = ("api_key", *(field.name for field in fields))
+    return {name: _clean(found[name]) for name in known if name in found}
+
+
+async def _read_form(
+    request: Request, kind: str, body: bytes, config: ServerConfig, fields: Sequence[RequestField]
+) -> dict[str, Any]:
+    """Return the fields of a query string and a form."""
+    # DeepL's clients repeat a field that is a list; of LibreTranslate's the first counts.
+    is_deepl = request.scope["path"].startswith(DEEPL)
+    repeated = {field.name for field in fields if field.has_lists and is_deepl}
     most = MAX_FIELDS + (config.batch_limit if repeated else 0)
     pairs = _parse_form(request.scope["query_string"], most)
     files: dict[str, Upload] = {}
     if kind == "application/x-www-form-urlencoded":
         pairs += _parse_form(body, most)
     elif kind == "multipart/form-data":
+        has_file = any(field.kind is Upload for field in fields)
         strings, files = await _parse_multipart(request.headers, body, has_file, most)
         pairs += strings
         if any(len(upload.data) > config.file_limit > 0 for upload in files.values()):
             raise Rejection(413, f"The file is larger than {config.file_limit} bytes")
     # Line ends become one character, so that limits do not depend on the encoding.
-    fields: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name, value in pairs:
         normalized = value.replace("\r\n", "\n").replace("\r", "\n")
-        if name == repeated:
-            fields.setdefault(name, []).append(normalized)
+        if name in repeated:
+            found.setdefault(name, []).append(normalized)
         else:
-            fields.setdefault(name, normalized)
-    return fields | files
+            found.setdefault(name, normalized)
+    return found | files
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
@@ -106,20 +117,7 @@ async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenera
         raise Rejection(408, "The request did not arrive in time", headers) from None
 
 
-def _parse_json(body: bytes, config: ServerConfig) -> dict[str, Any]:
-    # The marks outside of strings show the size of the structure before any of it is built.
-    bare = _STRINGS.sub(b"", body)
-    most = 16 * config.batch_limit + 8 * MAX_FIELDS
-    if sum(bare.count(mark) for mark in (b",", b"[", b"{", b":")) > most:
-        raise Rejection(400, "Invalid JSON format")
-    brackets = bare.translate(None, NO_BRACKETS)
-    if len(brackets) > 2 * most:
-        raise Rejection(400, "Invalid JSON format")
-    depth = 0
-    for byte in brackets:
-        depth += 1 if byte in b"[{" else -1
-        if depth > MAX_DEPTH:
-            raise Rejection(400, "Invalid JSON format")
+def _parse_json(body: bytes) -> dict[str, Any]:
     try:
         # Some programs put a byte order mark before UTF-8.
         values = json.loads(body.decode("utf-8-sig"), parse_constant=_reject_constant)
@@ -128,24 +126,31 @@ def _parse_json(body: bytes, config: ServerConfig) -> dict[str, Any]:
         raise Rejection(400, f"Invalid JSON format: {place}: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise Rejection(400, f"Invalid JSON format: no UTF-8 at byte {error.start + 1}") from None
-    except (ValueError, RecursionError):
-        raise Rejection(
-            400, "Invalid JSON format: it has NaN, Infinity or too long a number"
-        ) from None
+    except RecursionError:
+        raise Rejection(400, "Invalid JSON format: too many lists in lists") from None
+    except ValueError:
+        message = "Invalid JSON format: it has NaN, Infinity or too long a number"
+        raise Rejection(400, message) from None
     if not isinstance(values, dict):
         raise Rejection(400, "Invalid JSON format: send an object with the fields")
-    return {name: _replace_surrogates(value) for name, value in values.items()}
+    return values
 
 
 def _reject_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _replace_surrogates(value: Any) -> Any:
-    """Replace halves of characters, which JSON can spell but no text can hold."""
+def _clean(value: Any) -> Any:
+    """Return the value of a field as it may be kept until the answer.
+
+    Halves of characters, which JSON can spell but no text can hold, are replaced. Of a list that does not hold texts, and
+    of an object, which no field takes, only the kind is left.
+    """
     if isinstance(value, str):
         return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
-    return [_replace_surrogates(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [*map(_clean, value)] if all(isinstance(each, str) for each in value) else [{}]
+    return {} if isinstance(value, dict) else value
 
 
 def _parse_form(data: bytes, max_fields: int) -> list[tuple[str, str]]:
@@ -186,7 +191,7 @@ async def _parse_multipart(
     try:
         for name, value in form.multi_items():
             if isinstance(value, str):
-                strings.append((name, _replace_surrogates(value)))
+                strings.append((name, value))
             elif not (has_file and name == "file"):
                 strings.append((name, _decode(name, await value.read())))
             elif files:

@@ -1,18 +1,19 @@
-"""The parts of a server, and how they are connected."""
+"""The parts of a server, and what they are for a request."""
 
-from collections import Counter
 from dataclasses import dataclass, field
 
+from starlette.requests import Request
+
 from headway.ext.server.admission import Admission
-from headway.ext.server.context import Context
-from headway.ext.server.file_jobs import FileJobs
-from headway.ext.server.file_store import FileStore
+from headway.ext.server.files import Files
 from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import Models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.translation import TextTranslator
+from headway.ext.server.usage import Usage
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Server:
         workers: Threads that translate.
 
     Raises:
-        HeadwayError: If a glossary of the settings has a mistake.
+        HeadwayError: If a glossary of the settings has a mistake, or the file of usage is damaged.
     """
 
     models: Models
@@ -36,9 +37,8 @@ class Server:
 
     def __post_init__(self) -> None:
         self.glossaries = Glossaries.load(self.config.glossaries, self.models.pairs)
-        self.files = FileStore(self.config)
-        self.jobs = FileJobs(self.files, self.config)
-        self.characters = Counter[str]()
+        self.files = Files(self.config)
+        self.usage = Usage(self.config.usage_file)
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
@@ -55,10 +55,33 @@ class Server:
             lambda: self.admission.pending,
         )
 
+    async def close(self) -> None:
+        """End the translations of files, and wait for the work that has started."""
+        await self.files.close()
+        await self.queue.close()
+        self.usage.save()
+
+
+class Context:
+    """What the handler of a request works with.
+
+    Args:
+        server: The server.
+        http: The request as it came.
+        client: The name of the key's owner; on a server without keys the address of the client.
+
+    Attributes:
+        models: The models at the time of the request; a reload does not change them.
+        glossaries: Those that requests may name, at that time.
+        owner: The name of the key's owner; "" on a server without keys.
+    """
+
+    def __init__(self, server: Server, http: Request, client: str = "") -> None:
+        self.server, self.http, self.client = server, http, client
+        self.models, self.glossaries = server.models, server.glossaries
+        self.owner = "" if server.keys is None else client
+
     @property
-    def context(self) -> Context:
-        """What the handlers of a request work with."""
-        return Context(
-            self.models, self.queue, self.config, self.keys is not None, self.glossaries,
-            self.files, self.jobs, self.characters,
-        )  # fmt: skip
+    def translator(self) -> TextTranslator:
+        """A translator of texts with the server's settings."""
+        return TextTranslator(self.server.queue, self.server.config.split_sentences)

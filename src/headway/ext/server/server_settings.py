@@ -35,6 +35,7 @@ class ServerConfig:
         origins: sites whose pages may use the server, such as https://a.example, separated by commas; *: every one
         glossaries: glossaries that requests may name: NAME=FILE or NAME=FILE@en-de, separated by commas
         glossary_limit: characters of a request's glossary
+        usage_file: file that keeps the counts of /v2/usage when the server ends; empty: none
         metrics_token: bearer token that /metrics requires; empty: none
         watch_seconds: seconds between two checks for changed models; 0: only on SIGHUP
     """
@@ -59,6 +60,7 @@ class ServerConfig:
     origins: str = ""
     glossaries: str = ""
     glossary_limit: int = setting(100_000, POSITIVE, LIMIT)
+    usage_file: str = ""
     metrics_token: str = ""
     watch_seconds: float = setting(0.0, NOT_NEGATIVE, LIMIT)
 

@@ -15,7 +15,7 @@ from headway.ext.documents import (
     TextTranslation,
     translate_page,
 )
-from headway.ext.server.driver import Driver
+from headway.ext.server.driver import run_job
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.text_threads import Account
 from headway.translation import (
@@ -65,8 +65,17 @@ class TextTranslator:
         pipeline = TextPipeline.of(
             route, alternatives=alternatives, align=align, quality=quality, is_split=self.is_split
         )
-        driver = self._admit(route, texts)
-        return await driver.run(together(map(pipeline.translate, texts)))
+        self._check_room(route, texts)
+        characters = sum(map(len, texts))
+        # What stays in a text and what must come into it are looked for in a thread, as is much text.
+        is_quick = (
+            characters < LONG
+            and not any(translator.glossary for translator in route)
+            and all(is_plain(line) for text in texts for line in text.split("\n") if line)
+        )
+        jobs = together(map(pipeline.translate, texts))
+        account = Account.for_characters(characters)
+        return await run_job(jobs, self.queue, account, len(texts), is_quick=is_quick)
 
     async def translate_pages(
         self,
@@ -95,10 +104,9 @@ class TextTranslator:
         characters = sum(map(len, sources))
         if route:  # before the work of reading; how much of the markup is text is not known yet
             self.queue.reject_if_full(characters // CHARACTERS_PER_TOKEN)
-        driver = Driver(self.queue, len(sources), Account.for_characters(characters))
-        return await driver.run(
-            together(translate_page(pipeline, source, read or HtmlPage) for source in sources)
-        )
+        jobs = together(translate_page(pipeline, source, read or HtmlPage) for source in sources)
+        account = Account.for_characters(characters)
+        return await run_job(jobs, self.queue, account, len(sources))
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.
@@ -113,7 +121,7 @@ class TextTranslator:
             return
         translator, is_admitted = route[-1], len(route) > 1
         if not is_admitted:
-            self._admit(route, [text])
+            self._check_room(route, [text])
         pipeline = TextPipeline.of([translator], is_split=self.is_split)
         cut = partial(_cut, pipeline, text)
         split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
@@ -154,23 +162,15 @@ class TextTranslator:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def _admit(self, route: Sequence[Translator], texts: Sequence[str]) -> Driver:
-        """Return the driver of a request, if its texts can be translated now.
+    def _check_room(self, route: Sequence[Translator], texts: Sequence[str]) -> None:
+        """Reject a long request that finds no room: it must not cost the others the time to split it.
 
         Raises:
             Rejection: 429 if the queue is full, 400 if this would never be possible.
         """
         characters = sum(map(len, texts))
         if route and characters >= LONG:
-            # A long request that will be rejected must not cost the others the time to split it.
             self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
-        # What stays in a text and what must come into it are looked for in a thread, as is much text.
-        is_quick = (
-            characters < LONG
-            and not any(translator.glossary for translator in route)
-            and all(is_plain(line) for text in texts for line in text.split("\n") if line)
-        )
-        return Driver(self.queue, len(texts), Account.for_characters(characters), is_quick)
 
 
 def _cut(pipeline: TextPipeline, text: str) -> tuple[SplitText, list[list[Piece]]]:

@@ -2,15 +2,18 @@
 
 import asyncio
 import time
-from functools import partial
 
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.server import file_jobs
-from headway.ext.server.file_jobs import MOST_JOBS, MOST_OF_A_CLIENT, FileJobs
-from headway.ext.server.file_store import FileStore
-from headway.ext.server.file_translation import FileProgress, KeptDocument
+from headway.ext.server.files import (
+    KEPT_SECONDS,
+    MOST_JOBS,
+    MOST_OF_A_CLIENT,
+    FileJob,
+    Files,
+    TranslatedFile,
+)
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server_settings import ServerConfig
 from support.server import ask_about, client_of, fetch, send_document, send_file, wait_for
@@ -40,11 +43,11 @@ def test_a_document_is_sent_asked_for_and_fetched(models):
 
 
 def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(models, monkeypatch):
-    monkeypatch.setattr("headway.ext.server.file_store.MOST_FILES", 1)
-    with client_of(models) as client:
+    monkeypatch.setattr("headway.ext.server.files.KEPT_FILES", 1)
+    with client_of(models, file_limit=30) as client:
         documents = []
-        for _ in range(2):  # one after the other: two at once may end in another order
-            documents.append(send_document(client, "a.txt", b"the cat\n").json())
+        for _ in range(3):  # one after the other: two at once may end in another order
+            documents.append(send_document(client, "a.txt", b"." * 29 + b"\n").json())
             assert wait_for(client, documents[-1])["status"] == "done"
         first = documents[0]
         status = wait_for(client, first)
@@ -108,80 +111,85 @@ def test_wrong_documents(models):
 
 @pytest.mark.slow
 def test_jobs_wait_end_and_are_forgotten(monkeypatch):
-    config = ServerConfig(file_jobs=1, file_deadline=0.2)
-    files = FileStore(config)
-    jobs = FileJobs(files, config)
+    files = Files(ServerConfig(file_jobs=1, file_deadline=0.2))
+
+    async def work(job, until):
+        async with files.processes.take(waits=True):
+            job.started_at = time.monotonic()
+            async with asyncio.timeout(files.config.file_deadline):
+                await until.wait()
+        job.files = [TranslatedFile("a.txt", b"x")]
+        files.keep(job)
+
+    async def fail(error):
+        raise error
+
+    def start(client="", until=None):
+        job = FileJob(client, key="KEY")
+        files.start(client, job, work(job, until or asyncio.Event()))
+        return job
+
+    def find(job, key="key", owner=""):
+        return files.find_job(job.name.lower(), key, owner)
 
     async def run():
-        first, second = asyncio.Event(), asyncio.Event()
-        progress = FileProgress(total=30)
-
-        async def work(until, _process):
-            await until.wait()
-            return KeptDocument(files.add(b"x", "a.txt")[0])
-
-        async def fail(error, _process):
-            raise error
-
-        names = [jobs.start("", progress, partial(work, event)) for event in (first, second)]
-        found = [jobs.find(name, jobs.key_of(name), "") for name in names]
+        until = asyncio.Event()
+        first, second = start(until=until), start()
+        first.total = 30
         await asyncio.sleep(0.01)
-        assert [bool(job.started_at) for job in found] == [True, False]
-        assert found[0].seconds_remaining is None
-        progress.done = 10
-        remaining = found[0].seconds_remaining
+        assert (bool(find(first).started_at), bool(find(second).started_at)) == (True, False)
+        assert first.seconds_remaining is None
+        first.done = 10
+        remaining = first.seconds_remaining
         assert remaining is not None
         assert remaining <= 2
         with pytest.raises(Rejection):
-            async with files.reserve():
+            async with files.processes.take(waits=False):
                 pass
-        first.set()
+        until.set()
         await asyncio.sleep(0.01)
-        assert [bool(job.kept) for job in found] == [True, False]
-        assert found[1].started_at
-        errors = [Rejection(400, "wrong"), HeadwayError("damaged\nmore"), ValueError("secret")]
-        failing = [jobs.start("", FileProgress(), partial(fail, error)) for error in errors]
+        assert (bool(first.files), bool(second.files)) == (True, False)
+        assert second.started_at
+        with pytest.raises(Rejection):
+            files.find_file(first.address_of(first.files[0]))  # without the key
+        for error, message in (
+            (Rejection(400, "wrong"), "wrong"),
+            (HeadwayError("damaged\nmore"), "damaged"),
+            (ValueError("secret"), "Internal Server Error"),
+        ):
+            failing = FileJob("", key="KEY")
+            files.start("", failing, fail(error))
+            await asyncio.sleep(0.01)
+            assert find(failing).error == message
         await asyncio.sleep(0.4)  # the second job is over its deadline
-        assert found[1].error == "This took more than 0.2 seconds"
-        messages = [jobs.find(name, jobs.key_of(name), "").error for name in failing]
-        assert messages == ["wrong", "damaged", "Internal Server Error"]
-        with pytest.raises(Rejection):
-            jobs.find(names[0], jobs.key_of(names[0]), "another owner")
-        waiting = [
-            jobs.start(f"client {number // 9}", FileProgress(), partial(work, asyncio.Event()))
-            for number in range(MOST_JOBS)
-        ]
+        assert second.error == "This took more than 0.2 seconds"
+        for wrong in ({"key": "0" * 64}, {"key": "ä"}, {"owner": "another owner"}):
+            with pytest.raises(Rejection):
+                find(first, **wrong)
+        waiting = [start(f"client {number // 9}") for number in range(MOST_JOBS)]
         with pytest.raises(Rejection) as raised:
-            jobs.start("", FileProgress(), partial(work, first))
+            start()
         assert raised.value.status == 429
-        await jobs.close()
-        assert all(jobs.find(name, jobs.key_of(name), "").ended_at for name in waiting)
-        cancelled = jobs.start("", FileProgress(), partial(work, asyncio.Event()))
-        next_one = jobs.start("", FileProgress(), partial(work, asyncio.Event()))
-        await asyncio.sleep(0)
-        job, following = (jobs.find(n, jobs.key_of(n), "") for n in (cancelled, next_one))
-        with pytest.raises(Rejection):
-            jobs.cancel(cancelled, "0" * 64, "")
-        jobs.cancel(cancelled, job.key, "")
+        await files.close()
+        assert all(find(job).ended_at for job in waiting)
+        cancelled, following = start(), start()
         await asyncio.sleep(0.01)
-        assert job.ended_at
+        files.cancel(cancelled)
+        await asyncio.sleep(0.01)
         assert following.started_at
         with pytest.raises(Rejection):
-            jobs.find(cancelled, job.key, "")
-        of_a_key = [
-            jobs.start("A", FileProgress(), partial(work, first)) for _ in range(MOST_OF_A_CLIENT)
-        ]
+            find(cancelled)
+        for _ in range(MOST_OF_A_CLIENT):
+            start("A")
         with pytest.raises(Rejection) as raised:
-            jobs.start("A", FileProgress(), partial(work, first))
+            start("A")
         assert raised.value.status == 429
-        assert jobs.start("B", FileProgress(), partial(work, first)) not in of_a_key
-        await jobs.close()
-        files.processes.close()
-        clock = time.monotonic() + file_jobs.KEPT_SECONDS + 1
-        monkeypatch.setattr("headway.ext.server.file_jobs.time.monotonic", lambda: clock)
-        key = jobs.key_of(names[0])
+        start("B")
+        await files.close()
+        clock = time.monotonic() + KEPT_SECONDS + 1
+        monkeypatch.setattr("headway.ext.server.files.time.monotonic", lambda: clock)
         with pytest.raises(Rejection):
-            jobs.find(names[0], key, "")
+            find(first)
 
     asyncio.run(run())
 

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headway.ext.quality.quality_model import FEATURES, QualityModel
-from headway.ext.server.app import make_app
+from headway.ext.server.app import App
 from headway.ext.server.models import load_models
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
@@ -22,7 +22,7 @@ def test_answers_are_as_the_description_says(model_directory, tmp_path):
     models = load_models([rated], overrides={"search.max-extra": "3"})
     (tmp_path / "pets.tsv").write_text("cat\tKatze\n")
     config = ServerConfig(glossaries=f"pets={tmp_path / 'pets.tsv'}", file_jobs=20)
-    with TestClient(make_app(Server(models, config)), raise_server_exceptions=False) as client:
+    with TestClient(App(Server(models, config)), raise_server_exceptions=False) as client:
 
         def send(method, address, headers, body):
             answer = client.request(method, address, headers=headers, content=body)

@@ -1,11 +1,9 @@
 """What the addresses of documents do: a file is sent, asked for, and fetched or given up."""
 
-from functools import partial
+import secrets
 from pathlib import PurePath
 
-from headway.ext.documents import DocumentOptions, describe_unknown, list_suffixes
-from headway.ext.server.context import Context
-from headway.ext.server.deepl.glossaries import add_glossary
+from headway.ext.documents import describe_unknown, list_suffixes
 from headway.ext.server.deepl.language_codes import find_language
 from headway.ext.server.deepl.messages import (
     DeepLDocument,
@@ -13,26 +11,15 @@ from headway.ext.server.deepl.messages import (
     DeepLDocumentRequest,
     DeepLDocumentStatus,
 )
-from headway.ext.server.deepl.text import check_formality, require_source
-from headway.ext.server.file_process import FileProcess
-from headway.ext.server.file_store import GONE, TranslatedFile, Upload
-from headway.ext.server.file_translation import (
-    FileProgress,
-    KeptDocument,
-    keep_document,
-    open_upload,
-    translate_document,
-)
-from headway.ext.server.glossaries import add_named_glossary
-from headway.ext.server.quality import check_quality
+from headway.ext.server.deepl.text import check_formality, check_glossary
+from headway.ext.server.file_translation import FileOrder, prepare_route, translate_upload
+from headway.ext.server.files import GONE, FileJob, TranslatedFile, Upload
 from headway.ext.server.rejection import Rejection
-from headway.translation import Translator
+from headway.ext.server.server import Context
 
 
 async def upload_document(request: DeepLDocumentRequest, context: Context) -> DeepLDocument:
     """Begin to translate a file."""
-    if not context.config.file_limit:
-        raise Rejection(403, "Files translation are disabled on this server.")
     upload = Upload(request.filename or request.file.name, request.file.data)
     suffix = PurePath(upload.name).suffix.lower()
     if suffix not in list_suffixes():
@@ -41,70 +28,40 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
     if request.output_format and f".{request.output_format.lower()}" != suffix:
         raise Rejection(400, "Value for 'output_format' not supported.")
     check_formality(request.formality)
-    require_source(request.glossary_id, request.source_lang)
     if request.glossary_id and request.glossary:
         raise Rejection(400, "Send glossary_id or glossary, not both.")
+    check_glossary(request.glossary_id, request.source_lang, context.glossaries)
     target = find_language(request.target_lang, "target_lang", context.models)
-    source = ""
+    source, route = "", []
     if request.source_lang:
         source = find_language(request.source_lang, "source_lang", context.models)
         route = context.models.require_route(source, target)
         if not route:
             raise Rejection(400, "Source and target language are equal.")
-        await _prepare_route(route, request, context)  # rejects what is wrong now
-    progress = FileProgress()
-    work = partial(_translate, request, upload, source, target, context, progress)
-    name = context.jobs.start(context.client, progress, work)
-    return {"document_id": name, "document_key": context.jobs.key_of(name)}
+    named = request.glossary_id or request.glossary
+    order = FileOrder(upload, source, target, request.columns, named, request.quality)
+    if route:
+        await prepare_route(route, order, context)  # rejects what is wrong now
+    job = FileJob(context.client, key=secrets.token_hex(32).upper())
+    context.server.files.start(context.client, job, _translate(order, job, context))
+    return {"document_id": job.name, "document_key": job.key}
 
 
-async def _prepare_route(
-    route: list[Translator], request: DeepLDocumentRequest, context: Context
-) -> list[Translator]:
-    """Return the models of a route with the glossary of a request.
-
-    Raises:
-        Rejection: If the glossary is wrong, or the models cannot rate translations and the request asks for that.
-    """
-    route = add_glossary(route, request.glossary_id, context.glossaries)
-    route = await add_named_glossary(route, request.glossary, context.glossaries)
-    if request.quality:
-        check_quality(route)
-    return route
-
-
-async def _translate(
-    request: DeepLDocumentRequest,
-    upload: Upload,
-    source: str,
-    target: str,
-    context: Context,
-    progress: FileProgress,
-    process: FileProcess,
-) -> KeptDocument:
-    """Translate a file and keep the translated one."""
-    options = DocumentOptions(source, target, (request.columns or "",))
-    paragraphs, route = await open_upload(process, upload, options, context.models, request.quality)
-    route = await _prepare_route(route, request, context)
-    translated = await translate_document(
-        context.queue, route, process, paragraphs, progress, quality=request.quality,
-        is_split=context.config.split_sentences,
-    )  # fmt: skip
-    context.characters[context.owner] += progress.total
-    return keep_document(context.files, upload.name, target, translated)
+async def _translate(order: FileOrder, job: FileJob, context: Context) -> None:
+    await translate_upload(order, job, context)
+    context.server.usage.characters[context.owner] += job.total
 
 
 async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> DeepLDocumentStatus:
     """Return how far the translation of a file is."""
-    job = context.jobs.find(request.document_id, request.document_key, context.owner)
+    job = _find_job(request, context)
     answer = DeepLDocumentStatus(document_id=request.document_id, status="queued")
-    is_gone = job.kept is not None and not context.files.has(job.kept.address)
-    if error := GONE if is_gone else job.error:
-        answer |= {"status": "error", "error_message": error, "message": error}
-    elif job.kept:
-        answer |= {"status": "done", "billed_characters": job.progress.total}
-        if job.kept.quality is not None:
-            answer["quality"] = job.kept.quality
+    if job.error:
+        answer |= {"status": "error", "error_message": job.error, "message": job.error}
+    elif job.files:
+        answer |= {"status": "done", "billed_characters": job.total}
+        if job.quality is not None:
+            answer["quality"] = job.quality
     elif job.started_at:
         answer["status"] = "translating"
         if job.seconds_remaining is not None:
@@ -114,26 +71,32 @@ async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> De
 
 async def get_document_result(request: DeepLDocumentKeyRequest, context: Context) -> TranslatedFile:
     """Return the translated file."""
-    return context.files.find(_find_kept(request, context).address)
+    return _find_files(request, context)[0]
 
 
 async def get_document_quality(
     request: DeepLDocumentKeyRequest, context: Context
 ) -> TranslatedFile:
     """Return the table of a document's sentences with the quality of each translation."""
-    kept = _find_kept(request, context)
-    if not kept.table:
+    files = _find_files(request, context)
+    if len(files) < 2:
         raise Rejection(404, "Document has no quality: send it with quality=true")
-    return context.files.find(kept.table)
+    return files[1]
 
 
 async def cancel_document(request: DeepLDocumentKeyRequest, context: Context) -> None:
     """Give up the translation of a file, and forget it."""
-    context.jobs.cancel(request.document_id, request.document_key, context.owner)
+    context.server.files.cancel(_find_job(request, context))
 
 
-def _find_kept(request: DeepLDocumentKeyRequest, context: Context) -> KeptDocument:
-    job = context.jobs.find(request.document_id, request.document_key, context.owner)
-    if job.kept is None:
-        raise Rejection(503, job.error or "Document translation is not done")
-    return job.kept
+def _find_job(request: DeepLDocumentKeyRequest, context: Context) -> FileJob:
+    files = context.server.files
+    return files.find_job(request.document_id, request.document_key, context.owner)
+
+
+def _find_files(request: DeepLDocumentKeyRequest, context: Context) -> list[TranslatedFile]:
+    job = _find_job(request, context)
+    if not job.files:
+        error = job.error or "Document translation is not done"
+        raise Rejection(404 if error == GONE else 503, error)
+    return job.files

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from headway.ext.server.file_store import Upload
+from headway.ext.server.files import Upload
 from headway.ext.server.messages import Glossary, Texts
 
 Formality = Literal["default", "more", "less", "prefer_more", "prefer_less"]
@@ -65,7 +65,7 @@ class DeepLLanguage(TypedDict):
 
 
 class DeepLUsage(TypedDict):
-    """The characters that the owner of a key has sent since the server started, and the limit."""
+    """The characters that the owner of a key has sent, and the limit."""
 
     character_count: int
     character_limit: int

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from headway.errors import HeadwayError
 from headway.ext.documents import TextTranslation, XmlTags, XmlText
-from headway.ext.server.context import Context
-from headway.ext.server.deepl.glossaries import add_glossary
 from headway.ext.server.deepl.language_codes import find_language, source_code
 from headway.ext.server.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
+from headway.ext.server.glossaries import Glossaries, add_named_glossary
 from headway.ext.server.models import Models
 from headway.ext.server.rejection import Rejection
+from headway.ext.server.server import Context
 from headway.ext.server.translation import TextTranslator
 from headway.text import is_translatable
 from headway.translation import Translator
@@ -27,7 +27,7 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
     if len(texts) > MAX_TEXTS:
         raise Rejection(400, f"Value for 'text' not supported: more than {MAX_TEXTS} texts.")
     check_formality(request.formality)
-    require_source(request.glossary_id, request.source_lang)
+    check_glossary(request.glossary_id, request.source_lang, context.glossaries)
     target = find_language(request.target_lang, "target_lang", context.models)
     sources = await _find_sources(request, texts, context.models)
     found: dict[int, TextTranslation] = {}
@@ -37,9 +37,9 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
         route = []
         if any(map(is_translatable, chosen)):
             found_route = context.models.require_route(source, target)
-            route = add_glossary(found_route, request.glossary_id, context.glossaries)
+            route = await add_named_glossary(found_route, request.glossary_id, context.glossaries)
         found |= zip(numbers, await _translate(request, route, chosen, context), strict=True)
-    context.characters[context.owner] += sum(map(len, texts))
+    context.server.usage.characters[context.owner] += sum(map(len, texts))
     return {
         "translations": [
             _describe(texts[number], source_code(source), found[number].text, request)
@@ -58,15 +58,21 @@ def check_formality(formality: str) -> None:
         raise Rejection(400, "'formality' is not supported for given 'target_lang'.")
 
 
-def require_source(glossary_id: str | None, source_lang: str | None) -> None:
-    """Reject a request with a glossary and without a source language, as DeepL does.
+def check_glossary(glossary_id: str | None, source_lang: str | None, known: Glossaries) -> None:
+    """Reject a request with a glossary and without a source language, as DeepL does, or with an unknown glossary.
 
     Raises:
-        Rejection: 400.
+        Rejection: 400 or 404.
     """
-    if glossary_id and not source_lang:
+    if not glossary_id:
+        return
+    if not source_lang:
         message = "Use of a glossary requires the source_lang parameter to be specified"
         raise Rejection(400, message)
+    if glossary_id not in {name for name, _ in known.list_names()}:
+        raise Rejection(
+            404, "Glossary not found: glossary_id is the name of one in the server's settings"
+        )
 
 
 def _describe(
@@ -92,8 +98,8 @@ async def _translate(
     request: DeepLTextRequest, route: Sequence[Translator], texts: Sequence[str], context: Context
 ) -> list[TextTranslation]:
     """Translate texts of one language."""
-    is_split = context.config.split_sentences and request.split_sentences != "0"
-    translator = TextTranslator(context.queue, is_split)
+    is_split = context.server.config.split_sentences and request.split_sentences != "0"
+    translator = TextTranslator(context.server.queue, is_split)
     if request.split_sentences == "nonewlines" and request.tag_handling != "html":
         texts = [_SINGLE_BREAK.sub(" ", text) for text in texts]
     match request.tag_handling:

@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 from collections.abc import Sequence
+from functools import partial
 
 from headway.cli import add_options
 
@@ -99,11 +100,13 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
 
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
-    models = load_models(args.models, args.pivot, args.device, search, args.backward)
+    load = partial(load_models, args.models, args.pivot, args.device, search, args.backward)
+    models = load()
     prepare("decoding", resolve_device(args.device))
     workers = (threads or available_cores()) if models.is_parallel else 1
     server = Server(models, settings, keys, workers)
-    reloader = Reloader(server, args.models, args.pivot, args.device, search, args.backward)
+    watched = [*args.models, *([args.backward] if args.backward else [])]
+    reloader = Reloader(server, watched, load)
     configure_server_process(settings)
     if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))

@@ -1,15 +1,33 @@
-"""What DeepL's addresses of glossaries do: clients use those of the server's settings, and make none."""
+"""What DeepL's clients ask about a server: its languages, its glossaries, and how much they have sent."""
 
-from headway.ext.server.context import Context
-from headway.ext.server.deepl.language_codes import source_code
+from typing import NoReturn
+
+from headway.ext.server.deepl.language_codes import list_sources, list_targets, source_code
 from headway.ext.server.deepl.messages import (
     DeepLGlossaries,
     DeepLGlossary,
+    DeepLLanguage,
+    DeepLLanguagesRequest,
     DeepLPairs,
+    DeepLUsage,
 )
 from headway.ext.server.glossaries import Glossaries, Pair
 from headway.ext.server.rejection import Rejection
-from headway.translation import Translator
+from headway.ext.server.server import Context
+
+UNLIMITED = 1_000_000_000_000  # what DeepL calls the limit of accounts without one
+
+
+async def deepl_languages(request: DeepLLanguagesRequest, context: Context) -> list[DeepLLanguage]:
+    """Return the languages that can be translated from, or into."""
+    models = context.models
+    return list_targets(models) if request.type == "target" else list_sources(models)
+
+
+async def deepl_usage(context: Context) -> DeepLUsage:
+    """Return how many characters the owner of the key has sent."""
+    count = context.server.usage.characters[context.owner]
+    return {"character_count": count, "character_limit": UNLIMITED}
 
 
 async def glossary_language_pairs(context: Context) -> DeepLPairs:
@@ -23,34 +41,12 @@ async def list_glossaries(context: Context) -> DeepLGlossaries:
     return {"glossaries": [_describe(found, name, pair) for name, pair in found.list_names()]}
 
 
-async def refuse_change(context: Context) -> None:
+async def refuse_change(context: Context) -> NoReturn:
     """Reject that a client makes or deletes a glossary."""
     raise Rejection(
         400,
         "Glossaries come from the settings of this server: clients neither make nor delete them.",
     )
-
-
-def add_glossary(
-    route: list[Translator], glossary_id: str | None, glossaries: Glossaries
-) -> list[Translator]:
-    """Return the models of a route with the glossary that a request names.
-
-    Raises:
-        Rejection: 404 if there is no such glossary, 400 if it is for other languages, or the route has two models.
-    """
-    if not glossary_id:
-        return route
-    if glossary_id not in {name for name, _ in glossaries.list_names()}:
-        raise Rejection(
-            404, "Glossary not found: glossary_id is the name of one in the server's settings"
-        )
-    if len(route) > 1:
-        raise Rejection(400, "A glossary needs one model between two languages")
-    return [
-        translator.with_glossary(glossaries.find_named(glossary_id, translator.languages))
-        for translator in route
-    ]
 
 
 def _describe(glossaries: Glossaries, name: str, pair: Pair) -> DeepLGlossary:

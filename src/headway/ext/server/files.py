@@ -1,0 +1,239 @@
+"""Files of requests: those that clients send, and the translated ones until they are fetched."""
+
+import asyncio
+import logging
+import re
+import secrets
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.ext.server.file_process import FileProcesses
+from headway.ext.server.rejection import FAILED, Rejection, overloaded
+from headway.ext.server.server_settings import ServerConfig
+
+log = logging.getLogger("headway.ext.server")
+MOST_JOBS, MOST_OF_A_CLIENT = 20, 10  # that wait or run
+KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
+KEPT_FILES = (
+    20  # as large as a request may send, each with a table of quality as large; then the oldest go
+)
+MOST_FILES = 10_000  # however small they are: their names take room, too
+GONE = "There is no such file: translated files are kept for 30 minutes, if there is room"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file of a request: its name as the client gives it, and its content."""
+
+    name: str
+    data: bytes
+
+    @property
+    def short_name(self) -> str:
+        """The name without folders, for messages; of a very long one the end."""
+        return PurePath(self.name).name[-100:]
+
+
+@dataclass(frozen=True)
+class TranslatedFile:
+    """A file that waits to be fetched: its name for the client, such as ``report.de.md``, and its content."""
+
+    name: str
+    data: bytes
+
+
+def name_translation(name: str, language: str) -> str:
+    """Return the name of a translated file, such as ``report.de.md``.
+
+    Args:
+        name: Of the file, as the client gives it.
+        language: Code of the translation.
+    """
+    path = PurePath(name)
+    stem = re.sub(r"[^\w.-]+", "_", path.stem)[:60].strip(".") or "file"
+    suffix = re.sub(r"[^.\w]", "", path.suffix.lower())
+    return f"{stem}.{language}{suffix}"
+
+
+@dataclass(eq=False)
+class FileJob:
+    """The translation of a file, and what came of it.
+
+    Attributes:
+        client: The name of the key's owner, or the address of the client.
+        key: What a client that asks for the job must know; "": its client waits, and later fetches the file by its address.
+        name: That of the job, which cannot be guessed.
+        done: Characters that are translated.
+        total: Those of the file.
+        started_at: When its turn came, in seconds; 0.0: it waits.
+        ended_at: When it ended; 0.0: it has not ended.
+        files: The translated file; behind it the table of its quality, if the client has asked for that. Empty: there is none.
+        quality: The mean of its sentences, from 0 to 1; None if the client did not ask for it.
+        error: Why it failed, or "".
+        task: Runs it; None: its client waits for it.
+    """
+
+    client: str
+    key: str = ""
+    name: str = field(default_factory=lambda: secrets.token_hex(16).upper())
+    done: int = 0
+    total: int = 0
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    files: list[TranslatedFile] = field(default_factory=list)
+    quality: float | None = None
+    error: str = ""
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of its files."""
+        return sum(len(file.data) for file in self.files)
+
+    @property
+    def seconds_remaining(self) -> int | None:
+        """About how long it goes on; None if that is not known."""
+        if not self.done or not self.started_at:
+            return None
+        return round((time.monotonic() - self.started_at) * (self.total - self.done) / self.done)
+
+    def address_of(self, file: TranslatedFile) -> str:
+        """Return the end of the address at which a file of this job is fetched."""
+        return f"{self.name}.{file.name}"
+
+
+class Files:
+    """Runs translations of files, some at a time, and keeps translated files in memory for a while.
+
+    Args:
+        config: Limits.
+    """
+
+    def __init__(self, config: ServerConfig) -> None:
+        self.config = config
+        self.processes = FileProcesses(config.file_jobs)
+        self._jobs: dict[str, FileJob] = {}  # in the order in which they have started, or ended
+        self._room = 2 * KEPT_FILES * config.file_limit  # bytes
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, client: str, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work of a job while its client asks how far it is.
+
+        Args:
+            client: The name of the key's owner, or the address of the client.
+            job: Changed by the work.
+            work: Translates a file, when its turn comes.
+
+        Raises:
+            Rejection: 429 if too many files wait, of all clients or of this one.
+        """
+        own = sum(each.client == client and not each.ended_at for each in self._jobs.values())
+        if len(self._tasks) >= MOST_JOBS or own >= MOST_OF_A_CLIENT:
+            work.close()
+            raise overloaded(60)
+        self._jobs[job.name] = job
+        job.task = task = asyncio.ensure_future(self._run(job, work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Rejection as error:
+            job.error = error.message
+        except TimeoutError:
+            job.error = f"This took more than {self.config.file_deadline:g} seconds"
+        except HeadwayError as error:
+            log.error("cannot translate a file: %s", error)
+            job.error = str(error).splitlines()[0]
+        except Exception as error:  # its message may hold text of the file
+            log.error("cannot translate a file: %s", type(error).__name__)
+            job.error = FAILED
+        finally:
+            if job.name in self._jobs and not job.ended_at:  # it has not been given up
+                self._end(job)
+
+    def keep(self, job: FileJob) -> None:
+        """Keep the files of a job; the oldest of other jobs go if there is no room for them.
+
+        Raises:
+            Rejection: 413 if there never is room.
+        """
+        if job.size > self._room:
+            job.files = []
+            raise Rejection(413, "The translated file is too large for this server")
+        self._end(job)
+
+    def _end(self, job: FileJob) -> None:
+        job.ended_at = time.monotonic()
+        self._jobs.pop(job.name, None)
+        self._jobs[job.name] = job
+        self._forget_old()
+
+    def find_file(self, address: str) -> TranslatedFile:
+        """Return a translated file.
+
+        Raises:
+            Rejection: 404 if there is none of this address, or no more.
+        """
+        self._forget_old()
+        job = self._jobs.get(address.partition(".")[0])
+        if job is not None and not job.key:
+            for file in job.files:
+                if address == job.address_of(file):
+                    return file
+        raise Rejection(404, GONE)
+
+    def find_job(self, name: str, key: str, owner: str) -> FileJob:
+        """Return a job.
+
+        Args:
+            name: Its name.
+            key: What its client must know.
+            owner: The name of the key's owner; "" on a server without keys.
+
+        Raises:
+            Rejection: 404 if there is none with this name and key, or no more.
+        """
+        self._forget_old()
+        found = self._jobs.get(name.upper())
+        given = key.upper().encode("utf-8", "replace")
+        if (
+            found is None
+            or not found.key
+            or (owner and found.client != owner)
+            or not secrets.compare_digest(given, found.key.encode())
+        ):
+            raise Rejection(404, "Document not found")
+        return found
+
+    def cancel(self, job: FileJob) -> None:
+        """End a job, if it goes on, and forget it."""
+        del self._jobs[job.name]
+        if job.task is not None:
+            job.task.cancel()
+
+    async def close(self) -> None:
+        """End all jobs, and the processes."""
+        await asyncio.sleep(0)  # a task that has not begun would not say that its job has ended
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self.processes.close()
+
+    def _forget_old(self) -> None:
+        ended = [job for job in self._jobs.values() if job.ended_at]  # the oldest first
+        size, now = sum(job.size for job in ended), time.monotonic()
+        for number, job in enumerate(ended):
+            is_old = now - job.ended_at > KEPT_SECONDS or len(ended) - number > MOST_FILES
+            if not is_old and size <= self._room:
+                return
+            size -= job.size
+            if is_old:
+                del self._jobs[job.name]
+            else:  # its client is told why there is no file
+                job.files, job.error = [], job.error or GONE
