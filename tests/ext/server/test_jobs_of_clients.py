@@ -32,7 +32,8 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         queue.idle_workers = 0  # nothing is answered
         task = asyncio.ensure_future(run_job(outer(), queue, Account()))
-        await asyncio.sleep(0.1)
+        while not queue.texts:
+            await asyncio.sleep(0.001)
         assert (queue.texts, closed) == (1, [])
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
