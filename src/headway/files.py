@@ -109,6 +109,20 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def check_is_file(path: Path, way_out: str = "") -> None:
+    """Check that a path leads to a regular file, before it is opened: a pipe would be waited for.
+
+    Args:
+        path: The file.
+        way_out: What the user can do, for the message.
+
+    Raises:
+        HeadwayError: If it does not.
+    """
+    if not path.is_file():
+        raise HeadwayError(f"{path}: not a file{way_out and f': {way_out}'}")
+
+
 def hash_file(path: Path) -> str:
     """Return the sha256 of a file."""
     with path.open("rb") as file:

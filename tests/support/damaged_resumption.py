@@ -169,7 +169,10 @@ def damage(path: Path, others: list[Path], luck: Random) -> list[tuple[str, str]
         )
         if kind == "extra":
             place = path / (name := luck.choice(EXTRA))
-            place.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):  # a directory that is no directory any more
+                place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.parent.is_dir():
+                continue
             if not place.exists():
                 place.write_bytes(luck.randbytes(luck.choice((0, 40))))
         elif kind == "unreadable":

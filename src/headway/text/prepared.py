@@ -16,7 +16,7 @@ from typing import Any, cast, get_args
 from headway import __version__
 from headway.config import Kind, TextConfig, from_dict
 from headway.errors import HeadwayError
-from headway.files import OtherVersionError, check_writer, read_small_file
+from headway.files import OtherVersionError, check_is_file, check_writer, read_small_file
 from headway.text.groups import Group, Manifest
 from headway.text.languages import Languages
 from headway.text.shards import Corpus, IdPair
@@ -229,6 +229,7 @@ def _write_lines(path: Path, lines: Sequence[str]) -> None:
 
 def _read_lines(path: Path) -> list[str]:
     """Read what `_write_lines` wrote, whatever its first line looks like: a user's file might be a document."""
+    check_is_file(path)
     try:
         return path.read_bytes().decode().split("\n")[:-1]
     except UnicodeDecodeError:

@@ -164,6 +164,9 @@ REFUSED = [
     (lambda run, _: edit(run / "data/data.json", origins=[{"name": "x"}]), "the origins in .* changed: .* restore"),
     (lambda run, _: make_pipe(run / "data/data.json"), "no data.json|data/data.json: damaged: not a file"),
     (lambda run, _: make_pipe(run / "data/train/corpus.json"), "data/train/corpus.json: damaged: not a file"),
+    (lambda run, _: make_pipe(run / "data/valid.target"), "data/valid.target: not a file"),
+    (lambda run, _: make_pipe(run / "metrics.jsonl"), "metrics.jsonl: not a file: restore it, or delete it"),
+    (lambda run, _: make_pipe(run / "timings.jsonl"), "timings.jsonl: not a file: restore it, or delete it"),
     (lambda run, other: put(other / "data", run / "data"), r"data\), but .*the token ids \(train, valid\) changed"),
     (lambda run, _: change_a_score(run), r"data\), but the vocabulary \(\*.model\) changed"),
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from headway.errors import HeadwayError
 from headway.files import (
     OtherVersionError,
     add_path_to_errors,
+    check_is_file,
     check_writer,
     hash_file,
     read_small_file,
@@ -53,6 +54,8 @@ START_FILES = (
     "data", "config.json", "tokenizer.model", "source.model", "target.model",
     "labels.json",
 )  # fmt: skip
+
+RESTORE_LOG = "restore it, or delete it to resume without its lines"
 
 
 class Log:
@@ -97,6 +100,7 @@ class Log:
         """Wait until the file is on disk, and return its length in bytes."""
         if not self.path.exists():
             return 0
+        check_is_file(self.path, RESTORE_LOG)
         sync(self.path)
         return self.path.stat().st_size
 
@@ -115,13 +119,11 @@ class Log:
             HeadwayError: If the first bytes are others.
         """
         self.close()
-        with self.path.open("rb") as file:
+        check_is_file(self.path, RESTORE_LOG)
+        with add_path_to_errors(self.path), self.path.open("rb") as file:
             found = hashlib.sha256(file.read(size)).hexdigest()
         if sha256 and found != sha256:
-            raise HeadwayError(
-                f"{self.path}: has other lines than the run wrote: restore it, or delete it to resume without"
-                " its lines"
-            )
+            raise HeadwayError(f"{self.path}: has other lines than the run wrote: {RESTORE_LOG}")
         if self.path.stat().st_size > size:
             os.truncate(self.path, size)
 
