@@ -1,5 +1,6 @@
 """Tables 2 and 3, tying and the schedule: counts equal formulas, and verdicts follow invented scores."""
 
+import importlib
 import math
 import re
 from dataclasses import replace
@@ -22,7 +23,9 @@ from headway.ext.paper.measuring.parameters import (
     with_joint_vocabulary,
 )
 from headway.ext.paper.parsing.parser import PAPER
+from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims
 from headway.ext.paper.results import Findings, Table
+from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import score_predictions
@@ -228,7 +231,7 @@ def test_the_verdicts_of_table_3_follow_the_scores() -> None:
     """The claims have the right direction by test_paper_claims.py; these are the rows and the table."""
     gate = Gate(50.0)
     some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
-    assert [c.text for c in table3.statement_claims(some, gate)] == [
+    assert [claim.text for claim in judge_claims("table3", some, gate)] == [
         "A single head is worse than the base's", "Quality also drops with too many heads",
     ]  # fmt: skip
     assert len(table3.score_table(some).rows) == 5
@@ -298,3 +301,20 @@ def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPat
     assert "<img" not in page
     for figure in figures:
         assert re.search(rf"{figure.caption}.* headway\[pictures\]", page)
+
+
+def test_described_claims_name_trainings_and_the_papers_numbers(tmp_path: Path) -> None:
+    work = Study(tmp_path, "toy", corpus=Bitext("x", (), (), (), ("en", "de")))
+    base = find_row("base")
+    for name, described in EXPERIMENTS.items():
+        if not described.claims:
+            continue
+        module = importlib.import_module(f"headway.ext.paper.experiments.{name}")
+        names = {plan.name for plan in module.plan(work)}
+        for claim in described.claims:
+            assert {claim.name, claim.other} <= names
+            row = {row.label: row for row in TABLE3}.get(claim.name)
+            if name == "table3" and row:
+                less = f"{row.bleu - base.bleu:+.1f} BLEU"
+                nats = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
+                assert claim.paper in ("not separated", nats if claim.score == "nats" else less)

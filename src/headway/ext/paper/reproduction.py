@@ -15,7 +15,7 @@ from headway.errors import HeadwayError
 from headway.ext.paper import experiments, report
 from headway.ext.paper.charts import has_matplotlib
 from headway.ext.paper.experiments import table3
-from headway.ext.paper.results import Finding, Findings, collect, place_text
+from headway.ext.paper.results import Claim, Finding, Findings, collect, place_text
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial, describe_machine
 from headway.ext.paper.running.settings_tables import (
@@ -28,6 +28,8 @@ from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial_forecast import duration_text
 from headway.ext.paper.table3_rows import GROUPS
+from headway.ext.paper.trends import Comparison
+from headway.ext.paper.verdicts import Gate
 from headway.files import hash_file, replace_bytes
 
 # They have texts of their own, or train nothing.
@@ -47,6 +49,7 @@ class Description:
         section: Of the paper, or what it is about if that is no section.
         counted: How what is counted departs from the paper.
         trained: How what is trained departs from it.
+        claims: What the paper says of two trainings.
         minutes: At that scale with three seeds the number of trainings, and about how many minutes they take.
         hours: The same at "hours".
     """
@@ -55,13 +58,18 @@ class Description:
     section: str
     counted: str = ""
     trained: str = ""
+    claims: Sequence[Comparison] = ()
     minutes: Sequence[int] = (0, 0)
     hours: Sequence[int] = (0, 0)
 
 
 def _read_descriptions() -> dict[str, Description]:
     text = files(experiments.__name__).joinpath("experiments.toml").read_text(encoding="utf-8")
-    return {name: Description(**values) for name, values in tomllib.loads(text).items()}
+    found = {}
+    for name, values in tomllib.loads(text).items():
+        claims = [Comparison(**claim) for claim in values.pop("claims", ())]
+        found[name] = Description(**values, claims=claims)
+    return found
 
 
 # The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order.
@@ -154,13 +162,20 @@ def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
         differs = f"{ONLY_SETTINGS} {differs}"
     elif plans:
         replace_bytes(_unfinished(path), finish(findings, UNFINISHED).to_json().encode())
-        findings += experiment.conclude(work, work.run_groups(plans))
+        groups = work.run_groups(plans)
+        findings += [*experiment.conclude(work, groups), *judge_claims(name, groups, work.gate)]
         differs = f"{differs} {described.trained.format(work=work)}"
     result = finish(findings, differs)
     replace_bytes(path, result.to_json().encode())
     _unfinished(path).unlink(missing_ok=True)
     work.show(f"{name}: {result.seconds:.0f} s")
     return result
+
+
+def judge_claims(name: str, groups: Mapping[str, TrialGroup], gate: Gate) -> list[Claim]:
+    """Return the described claims of an experiment on trainings that were run."""
+    claims = EXPERIMENTS[name].claims
+    return [claim.judge(groups, gate) for claim in claims if {claim.name, claim.other} <= {*groups}]
 
 
 def _describe_settings(name: str, work: Study, plans: Sequence[PlannedTrial]) -> dict[str, object]:

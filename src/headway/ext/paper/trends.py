@@ -1,11 +1,14 @@
 """Claims on trainings, and what decides them: differences paired by seed, and a gate for models that have learned too little."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from headway.ext.paper.results import Claim
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.verdicts import (
+    MARGIN,
+    MARGIN_NATS,
     Gate,
     LearnedScores,
     Verdict,
@@ -19,55 +22,81 @@ from headway.ext.paper.verdicts import (
 )
 
 Expected = Literal["more", "less", "equal", "not less"]
-JUDGED_BY_THEMSELVES = ("right", "f1")  # scores whose own size says whether a model has learned
 
 
-def compare(
-    text: str,
-    groups: Mapping[str, TrialGroup],
-    name: str,
-    other: str,
-    gate: Gate,
-    *,
-    paper: str = "",
-    score: str = "bleu",
-    unit: str = "BLEU",
-    factor: float = 1.0,
-    expected: Expected = "more",
-    margin: float = 0.0,
-    spread: float = 0.0,
-    digits: int = 2,
-    note: str = "",
-    section: str = "",
-) -> Claim:
-    """Return the claim that the models of a training score more, or less, than those of another one.
+class Score(NamedTuple):
+    """How differences of a score are written and judged.
 
-    Args:
-        text: What the paper says.
-        groups: Trainings by their names.
-        name: The training whose scores count.
-        other: The one whose scores, seed by seed, are taken off.
-        gate: What the models of both must have learned.
-        paper: The paper's number.
-        score: The name of a score, or "nats" for the logarithm of the perplexity.
+    Attributes:
         unit: Of the differences.
         factor: By which differences are multiplied: 100 for shares in percent.
+        digits: After the point.
+        margin: A smaller difference is none.
+        judges: The score that says whether a model has learned.
+    """
+
+    unit: str
+    factor: float = 1.0
+    digits: int = 1
+    margin: float = 0.0
+    judges: str = "bleu"
+
+
+# "nats" is the logarithm of the perplexity.
+SCORES = {
+    "bleu": Score("BLEU", margin=MARGIN),
+    "nats": Score("nats a subword", digits=3, margin=MARGIN_NATS),
+    "perplexity": Score("perplexity", digits=3),
+    "accuracy": Score("% of subwords", 100.0, 2),
+    "confidence": Score("% of probability", 100.0),
+    "right": Score("% of the labels", digits=2, judges="right"),
+    "f1": Score("F1", digits=2, judges="f1"),
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The claim that the models of a training score more, or less, than those of another one.
+
+    Attributes:
+        text: What the paper says.
+        name: The training whose scores count.
+        other: The one whose scores, seed by seed, are taken off.
+        paper: The paper's number.
+        score: A name of `SCORES`.
         expected: The paper's side of zero.
-        margin: Of "equal" and "not less".
-        spread: See `headway.ext.paper.verdicts.t_interval`.
-        digits: Of the differences.
         note: What a reader must know of the verdict.
         section: Of the paper; if it is empty, the experiment's.
     """
-    ours, theirs = groups[name], groups[other]
-    gaps = ours.nats_less(theirs) if score == "nats" else ours.less(theirs, score)
-    judged = score if score in JUDGED_BY_THEMSELVES else "bleu"
-    return trend_claim(
-        text, paper, f"{name} less {other}: {{}} {unit}", [factor * gap for gap in gaps],
-        learned=LearnedScores(gate, (ours.values(judged), theirs.values(judged))),
-        optimizer=ours.optimizer, expected=expected, margin=margin, spread=spread, digits=digits,
-        why="paired by seed" + (f"; {note}" if note else ""), section=section,
-    )  # fmt: skip
+
+    text: str
+    name: str
+    other: str
+    paper: str = ""
+    score: str = "bleu"
+    expected: Expected = "more"
+    note: str = ""
+    section: str = ""
+
+    def judge(self, groups: Mapping[str, TrialGroup], gate: Gate, spread: float = 0.0) -> Claim:
+        """Return the claim with its verdict.
+
+        Args:
+            groups: Trainings by their names.
+            gate: What the models of both must have learned.
+            spread: See `headway.ext.paper.verdicts.t_interval`.
+        """
+        ours, theirs, score = groups[self.name], groups[self.other], SCORES[self.score]
+        nats = self.score == "nats"
+        gaps = ours.nats_less(theirs) if nats else ours.less(theirs, self.score)
+        return trend_claim(
+            self.text, self.paper, f"{self.name} less {self.other}: {{}} {score.unit}",
+            [score.factor * gap for gap in gaps],
+            learned=LearnedScores(gate, (ours.values(score.judges), theirs.values(score.judges))),
+            optimizer=ours.optimizer, expected=self.expected, margin=score.margin, spread=spread,
+            digits=score.digits, why="paired by seed" + (f"; {self.note}" if self.note else ""),
+            section=self.section,
+        )  # fmt: skip
 
 
 def trend_claim(
@@ -95,12 +124,12 @@ def trend_claim(
         differences: One for each seed.
         learned: What the models must have learned; None: nothing, as they are not trained translators.
         optimizer: Of the models that are compared.
-        expected: As in `compare`.
-        margin: Likewise.
-        spread: Likewise.
-        digits: Likewise.
+        expected: The paper's side of zero.
+        margin: Of "equal" and "not less".
+        spread: See `headway.ext.paper.verdicts.t_interval`.
+        digits: Of the differences.
         why: What the verdict rests on.
-        section: As in `compare`.
+        section: Of the paper; if it is empty, the experiment's.
     """
     found = judge(differences, expected, margin, spread)
     if learned:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from headway.ext.paper.results import Finding, Table
-from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.results import Finding
+from headway.ext.paper.running.group import TrialGroup, score_table
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.unmasking import remove_mask
 from headway.ext.paper.trends import need_claim, trend_claim
-from headway.ext.paper.verdicts import LearnedScores, interval_text, percent_text
+from headway.ext.paper.verdicts import LearnedScores
 
 SECTION = "3.1 and 3.2.3"
 MASKED, UNMASKED = "with the mask", "without"
@@ -31,15 +31,11 @@ def plan(work: Study) -> list[PlannedTrial]:
 def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare the losses and the translations of both."""
     masked, unmasked = groups[MASKED], groups[UNMASKED]
-    table = Table(
+    table = score_table(
         "The decoder's mask",
-        ("training", "last training loss, nats", "BLEU"),
-        tuple(
-            (name, interval_text(group.final_loss, 3, least=0), percent_text(group.bleu))
-            for name, group in ((MASKED, masked), (UNMASKED, unmasked))
-        ),
+        "training", ("last training loss, nats", "BLEU"), {MASKED: masked, UNMASKED: unmasked},
         f"Without dropout and label smoothing. {work.seeds_note}",
-    )
+    )  # fmt: skip
     pairs = zip(unmasked.final_loss, masked.final_loss, strict=True)
     lower = trend_claim(
         "Without the mask the decoder sees the right token, and the training loss is lower.",

@@ -17,7 +17,7 @@ from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts, divide
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.trends import compare
+from headway.ext.paper.trends import Comparison
 from headway.ext.paper.verdicts import Gate, percent_text
 
 SECTION = "beyond the paper"
@@ -117,16 +117,13 @@ def compare_classifiers(
         ]  # fmt: skip
         usual = task.most_frequent()
         rows.append((task.name, "the most frequent label", f"{usual:.2f}", None, None))
-        claims.append(
-            compare(
-                f"{task.name}: {called} does better than a {other}.",
-                of_task, ours, other, Gate(usual + LEAST_LEARNED * (100 - usual)),
-                paper=paper, score="right", unit="% of the labels",
-                spread=100 / len(task.parts["test"]),
-                note=f"texts, batches, optimizer and steps are the same; {LEARNED_NOTE}",
-                section=section,
-            )
+        claim = Comparison(
+            f"{task.name}: {called} does better than a {other}.",
+            ours, other, paper, "right", section=section,
+            note=f"texts, batches, optimizer and steps are the same; {LEARNED_NOTE}",
         )  # fmt: skip
+        gate = Gate(usual + LEAST_LEARNED * (100 - usual))
+        claims.append(claim.judge(of_task, gate, spread=100 / len(task.parts["test"])))
     table = Table(
         "Right labels on unseen texts, %",
         ("task", "classifier", "right, %", "processor time, s", "parameters"),

@@ -14,14 +14,13 @@ from torch import Tensor
 
 from headway.ext.paper.charts import curves
 from headway.ext.paper.results import Cell, Claim, Figure, Finding, Table
-from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.group import TrialGroup, score_table
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import SEARCH, Pairs, score_predictions, score_text
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.table3_rows import find_row
-from headway.ext.paper.trends import compare, trend_claim
-from headway.ext.paper.verdicts import MARGIN, LearnedScores, percent_text, perplexity_text, shown
+from headway.ext.paper.trends import trend_claim
+from headway.ext.paper.verdicts import LearnedScores, percent_text, perplexity_text, shown
 from headway.model import sinusoids
 
 SINUSOIDAL: Literal["sinusoidal"] = "sinusoidal"
@@ -144,16 +143,8 @@ def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
 
 def compare_kinds(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare translators with sinusoidal, learned and no positions."""
-    base, learned = (find_row(name) for name in ("base", "learned positions"))
-    claim = compare(
-        "Learned positions give nearly identical results to sinusoids.",
-        groups, LEARNED, SINUSOIDAL, work.gate,
-        paper=f"{learned.bleu} and {base.bleu} BLEU, {learned.perplexity} and {base.perplexity} perplexity",
-        expected="equal", margin=MARGIN, note=f"nearly identical: the interval within {MARGIN} BLEU",
-        section="3.5, Table 3 row E",
-    )  # fmt: skip
-    rows = tuple((kind, *groups[kind].score_cells) for kind in KINDS)
-    return [Table("Positions", ("kind", "BLEU", "perplexity"), rows, work.seeds_note), claim]
+    kinds: dict[str, TrialGroup] = {kind: groups[kind] for kind in KINDS}
+    return [score_table("Positions", "kind", ("BLEU", "perplexity"), kinds, work.seeds_note)]
 
 
 def split_by_length(pairs: Pairs, edges: Sequence[int]) -> list[Pairs]:

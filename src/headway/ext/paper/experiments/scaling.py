@@ -13,11 +13,10 @@ from torch import Tensor
 from headway.ext.paper.charts import curves
 from headway.ext.paper.measuring.costs import processor_seconds, saved_bytes
 from headway.ext.paper.results import Claim, Finding, Table
-from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.group import TrialGroup, score_table
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.trends import Expected, compare
-from headway.ext.paper.verdicts import MARGIN_NATS, holds
+from headway.ext.paper.verdicts import holds
 from headway.model import Additive, DotProduct, score_scale
 
 KEYS = 32
@@ -213,44 +212,10 @@ def batches_in_step(work: Study) -> int:
 
 def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare translators that differ in how a query is compared with a key."""
-    table = Table(
-        "Translators that differ in how a query is compared with a key",
-        ("compatibility", "BLEU", "perplexity", "tokens/s"),
-        tuple(
-            (name, *group.score_cells, round(group.tokens_per_second))
-            for name, group in groups.items()
-        ),
-        f"Two heads, d_v = 8, batches in a step: {batches_in_step(work)}. {work.seeds_note}",
-    )
-    small, large = TRAINED[0], TRAINED[-1]
-
-    def judge(
-        text: str,
-        kind: str,
-        d_k: int,
-        expected: Expected = "more",
-        margin: float = 0.0,
-        note: str = "",
-    ) -> Claim:
-        """Judge by how much unscaled dot products are behind another kind, whose perplexity is smaller then."""
-        unscaled, other = (f"{each}, d_k = {d_k}" for each in ("dot, not scaled", kind))
-        return compare(
-            text, groups, unscaled, other, work.gate, paper="no number", score="nats",
-            unit="nats a token", expected=expected, margin=margin, note=note,
-        )  # fmt: skip
-
     return [
-        table,
-        judge(
-            "For small d_k, additive and dot-product attention perform similarly.",
-            "additive", small, "equal", MARGIN_NATS, f"similar: the interval within {MARGIN_NATS}",
-        ),
-        judge(
-            "For larger d_k, additive attention outperforms unscaled dot products.",
-            "additive", large,
-        ),
-        judge(
-            "For larger d_k, scaled dot products outperform unscaled ones.",
-            "dot, scaled", large,
-        ),
+        score_table(
+            "Translators that differ in how a query is compared with a key",
+            "compatibility", ("BLEU", "perplexity", "tokens/s"), groups,
+            f"Two heads, d_v = 8, batches in a step: {batches_in_step(work)}. {work.seeds_note}",
+        )
     ]  # fmt: skip

@@ -7,12 +7,12 @@ from typing import Literal, NamedTuple
 
 from headway.config import Config
 from headway.ext.paper.charts import curves
-from headway.ext.paper.results import Claim, Figure, Finding, Table
-from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.results import Claim, Figure, Finding
+from headway.ext.paper.running.group import TrialGroup, score_table
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.trends import need_claim
-from headway.ext.paper.verdicts import interval_text, percent_text, perplexity_text, shown
+from headway.ext.paper.verdicts import shown
 from headway.training import learning_rate
 
 TWICE = 2  # a longer warm-up, as a multiple of the base's
@@ -76,7 +76,22 @@ def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
         )
         for longer, single in ((usual, none), (level, abrupt))
     ]  # fmt: skip
-    return [score_table(work, groups), draw_losses(groups), *claims]
+    peaks = [
+        f"{each}: {highest_rate(each.of(work.published_base)):.2e}" for each in list_warm_ups(work)
+    ]
+    table = score_table(
+        "Warm-up varied: mean and 95 % interval over the seeds",
+        "training", ("BLEU", "perplexity", "last training loss, nats"), groups,
+        f"Highest rates: {'; '.join(peaks)}.",
+    )  # fmt: skip
+    return [table, draw_losses(groups), *claims]
+
+
+def highest_rate(config: Config) -> float:
+    """Return the learning rate at the end of the warm-up."""
+    steps = config.training.warmup_steps
+    width, scale = config.model.d_model, config.training.rate_scale
+    return learning_rate(steps, d_model=width, warmup_steps=steps, scale=scale)
 
 
 def draw_rates() -> Figure:
@@ -126,28 +141,6 @@ def check_rates() -> list[Claim]:
             f"the peak is (512 · 4,000)^-0.5 = {(d * warmup) ** -0.5:.2e}",
         ),
     ]  # fmt: skip
-
-
-def score_table(work: Study, groups: Mapping[str, TrialGroup]) -> Table:
-    """Return the scores of each warm-up."""
-    rows = []
-    for warm_up in list_warm_ups(work):
-        config, group = warm_up.of(work.published_base), groups[warm_up.name]
-        peak = learning_rate(
-            warm_up.steps,
-            d_model=config.model.d_model,
-            warmup_steps=warm_up.steps,
-            scale=config.training.rate_scale,
-        )
-        rows.append(
-            (
-                str(warm_up), peak, percent_text(group.bleu, 1), perplexity_text(group.perplexity),
-                interval_text(group.final_loss, 3, least=0),
-            )
-        )  # fmt: skip
-    columns = ("warm-up", "highest rate", "BLEU", "perplexity",
-               "training loss at the end, nats")  # fmt: skip
-    return Table("Warm-up varied: mean and 95 % interval over the seeds", columns, tuple(rows))
 
 
 def draw_losses(groups: Mapping[str, TrialGroup]) -> Figure:

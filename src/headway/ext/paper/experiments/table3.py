@@ -7,12 +7,12 @@ from headway.config import Config
 from headway.ext.paper.charts import intervals
 from headway.ext.paper.experiments.table3_heads import separate_heads
 from headway.ext.paper.experiments.table3_parameters import compare_parameters
-from headway.ext.paper.results import Claim, Finding, Table
+from headway.ext.paper.results import Finding, Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.table3_rows import CONTROLS, GROUPS, TABLE3, Table3Row, configure, rows_of
-from headway.ext.paper.trends import Expected, compare, judge
+from headway.ext.paper.trends import judge
 from headway.ext.paper.verdicts import (
     Gate,
     LearnedScores,
@@ -41,7 +41,7 @@ def plan(work: Study) -> list[PlannedTrial]:
 def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare each row with the base of the same seed."""
     rows = trained_rows(groups)
-    apart = separate_heads(groups, work.gate) if CONTROLS[0].label in groups else []
+    apart = [separate_heads(groups)] if CONTROLS[0].label in groups else []
     return [
         score_table(groups),
         difference_table(groups, work.gate),
@@ -57,7 +57,6 @@ def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
             "nats a subword less the base's; negative is better",
             paper={row.label: math.log(row.perplexity / TABLE3[0].perplexity) for row in rows[1:]},
         ),
-        *statement_claims(groups, work.gate),
         *apart,
     ]
 
@@ -164,44 +163,3 @@ def judge_direction(
     if abs(paper) < least:
         return None
     return learned.judge(judge(differences, "more" if paper > 0 else "less"))[0]
-
-
-# What section 6.2 says in words: of which row, and whether its BLEU, or its perplexity, is more or less than the base's.
-# What it says of label smoothing, learned positions and big is judged where the paper's other sections say it.
-STATEMENTS: tuple[tuple[str, str, str, Expected], ...] = (
-    ("A single head is worse than the base's", "(A) h = 1", "BLEU", "less"),
-    ("Quality also drops with too many heads", "(A) h = 32", "BLEU", "less"),
-    ("Smaller attention keys hurt: a quarter", "(B) d_k = 16", "BLEU", "less"),
-    ("Smaller attention keys hurt: half", "(B) d_k = 32", "BLEU", "less"),
-    ("Bigger models are better: a third of the layers is worse", "(C) N = 2", "BLEU", "less"),
-    ("Bigger models are better: two thirds of the layers are worse", "(C) N = 4", "BLEU", "less"),
-    ("Bigger models are better: four thirds of the layers, by perplexity", "(C) N = 8", "perplexity", "less"),
-    ("Bigger models are better: half the width is worse", "(C) d_model = 256", "BLEU", "less"),
-    ("Bigger models are better: twice the width is better", "(C) d_model = 1024", "BLEU", "more"),
-    ("Bigger models are better: half the d_ff is worse", "(C) d_ff = 1024", "BLEU", "less"),
-    ("Bigger models are better: twice the d_ff is better", "(C) d_ff = 4096", "BLEU", "more"),
-    ("Dropout is very helpful: without it is worse", "(D) P_drop = 0.0", "BLEU", "less"),
-)  # fmt: skip
-
-
-def statement_claims(groups: Mapping[str, TrialGroup], gate: Gate) -> list[Claim]:
-    """Return the claims that section 6.2 makes in words on the rows that were trained."""
-    rows, base = {row.label: row for row in trained_rows(groups)}, TABLE3[0]
-    claims = []
-    for text, label, score, expected in STATEMENTS:
-        if label not in rows:
-            continue
-        row = rows[label]
-        if score == "BLEU":
-            paper = f"{row.bleu - base.bleu:+.1f} BLEU"
-            measure, unit, digits = "bleu", "BLEU", 1
-        else:
-            paper = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
-            measure, unit, digits = "nats", "nats a subword", 3
-        claims.append(
-            compare(
-                text, groups, label, "base", gate, paper=paper, score=measure, unit=unit,
-                expected=expected, digits=digits, section="6.2, Table 3",
-            )
-        )  # fmt: skip
-    return claims

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-from headway.ext.paper.results import Claim, Finding, Table
+from headway.ext.paper.results import Table
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.table3_rows import CONTROLS
-from headway.ext.paper.trends import compare
-from headway.ext.paper.verdicts import Gate, interval_text
+from headway.ext.paper.verdicts import interval_text
 
 ONE, MANY = (row.label for row in CONTROLS)
 # Name of a training, and what it changes beside the base.
@@ -19,43 +18,22 @@ CHANGES = {
 }
 
 
-def separate_heads(groups: Mapping[str, TrialGroup], gate: Gate) -> list[Finding]:
-    """Compare models with more heads, with wider heads, and with more heads of one width.
+def separate_heads(groups: Mapping[str, TrialGroup]) -> Table:
+    """Return models with more heads, with wider heads, and with more heads of one width, beside the base.
 
     Args:
         groups: The trainings by the label of their row: the base, rows (A) and the controls; (B) if trained.
-        gate: Below it, a model has hardly learned.
     """
-    base = groups["base"]
     found = {name: groups[name] for name in CHANGES if name in groups}
-    table = Table(
+    return Table(
         "Heads and their width, changed together and apart",
         ("training", "changes", "BLEU less the base's", "parameters"),
         tuple(
-            (name, CHANGES[name], interval_text(group.less(base), 1, sign=True), group.parameters)
+            (
+                name, CHANGES[name], interval_text(group.less(groups["base"]), 1, sign=True),
+                group.parameters,
+            )
             for name, group in found.items()
         ),
         f"{ONE} and {MANY} are not in the paper; there h · d_k, and so the number of parameters, changes.",
-    )
-
-    def claim(text: str, name: str, other: str, why: str) -> Claim:
-        return compare(
-            text, groups, name, other, gate, paper="not separated", digits=1, note=why,
-            section="6.2, Table 3",
-        )  # fmt: skip
-
-    return [
-        table,
-        claim(
-            "With many heads, wider heads are better: h = 32 with d_k = 64 instead of 16",
-            MANY, "(A) h = 32", "it has 4 times the parameters in attention",
-        ),
-        claim(
-            "With heads of one width, more of them are better: h = 8 instead of 1, d_k = 64",
-            "base", ONE, "it has 8 times the parameters in attention",
-        ),
-        claim(
-            "With heads of one width, more of them are better: h = 32 instead of 8, d_k = 64",
-            MANY, "base", "it has 4 times the parameters in attention",
-        ),
-    ]  # fmt: skip
+    )  # fmt: skip

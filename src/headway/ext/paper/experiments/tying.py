@@ -15,11 +15,10 @@ from headway.ext.paper.measuring.parameters import (
     parameters_by_formula,
 )
 from headway.ext.paper.results import Claim, Finding, Table
-from headway.ext.paper.running.group import TrialGroup
+from headway.ext.paper.running.group import TrialGroup, score_table
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.trends import Expected, compare
-from headway.ext.paper.verdicts import MARGIN, percent_text, perplexity_text, shown
+from headway.ext.paper.verdicts import shown
 from headway.model import Transformer
 from headway.training import plain_loss
 
@@ -50,39 +49,15 @@ def plan(work: Study) -> list[PlannedTrial]:
 
 def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     """Compare the ways of tying, with and without the scale, by differences of BLEU."""
-    table = Table(
+    table = score_table(
         "Trained alike: mean and 95 % interval over the seeds",
-        ("embeddings and softmax", "BLEU", "perplexity", "parameters"),
-        tuple(
-            (name, percent_text(g.bleu, 1), perplexity_text(g.perplexity), g.parameters)
-            for name, g in groups.items()
-        ),
-    )
+        "embeddings and softmax", ("BLEU", "perplexity", "parameters"), groups,
+    )  # fmt: skip
     figure = intervals(
         "BLEU by tying and scale, 95 % intervals",
         [(name, group.bleu) for name, group in groups.items()], "BLEU", zero=False,
     )  # fmt: skip
-    compared: tuple[tuple[str, str, str, Expected, str], ...] = (
-        ("Sharing costs no quality: one matrix less three", ONE, THREE, "not less",
-         f"holds if the interval lies above -{MARGIN} BLEU"),
-        ("Multiplying embeddings by sqrt(d_model) helps: one matrix", ONE, ONE_UNSCALED, "more", ""),
-        ("Multiplying embeddings by sqrt(d_model) helps: three matrices", THREE, THREE_UNSCALED, "more", ""),
-    )  # fmt: skip
-    claims = [
-        compare(
-            text,
-            groups,
-            name,
-            base,
-            work.gate,
-            expected=expected,
-            margin=MARGIN,
-            digits=1,
-            note=note,
-        )
-        for text, name, base, expected, note in compared
-    ]
-    return [table, figure, *claims]
+    return [table, figure]
 
 
 def tied_shape(tying: Literal["three-way", "target", "none"]) -> ModelConfig:

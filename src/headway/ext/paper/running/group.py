@@ -1,10 +1,12 @@
 """The trials of a comparison that differ in their seed alone, and their scores."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from headway.ext.paper.results import Cell, Table
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.verdicts import percent_text, perplexity_text
+from headway.ext.paper.verdicts import interval_text, percent_text, perplexity_text
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,22 @@ class TrialGroup:
         """The perplexity of each trial."""
         return self.values("perplexity")
 
-    @property
-    def score_cells(self) -> tuple[str, str]:
-        """BLEU and perplexity with their intervals, as cells of a table."""
-        return percent_text(self.bleu), perplexity_text(self.perplexity)
+    def cell(self, column: str) -> Cell:
+        """Return what a table has of the trials in a column: scores have their intervals."""
+        match column:
+            case "BLEU":
+                return percent_text(self.bleu)
+            case "perplexity":
+                return perplexity_text(self.perplexity)
+            case "last training loss, nats":
+                return interval_text(self.final_loss, 3, least=0)
+            case "tokens/s":
+                return round(self.tokens_per_second)
+            case "seconds":
+                return round(self.seconds)
+            case "parameters":
+                return self.parameters
+        raise ValueError(f"{column}: no column of trainings")
 
     @property
     def final_loss(self) -> list[float]:
@@ -70,3 +84,23 @@ class TrialGroup:
         """Return for each seed the logarithm of this group's perplexity less that of the base's, in nats."""
         pairs = zip(self.perplexity, base.perplexity, strict=True)
         return [math.log(ours / theirs) for ours, theirs in pairs]
+
+
+def score_table(
+    title: str,
+    what: str,
+    columns: Sequence[str],
+    groups: Mapping[str, TrialGroup],
+    note: str = "",
+) -> Table:
+    """Return a table with a row for each training, and what `TrialGroup.cell` says of it in each column.
+
+    Args:
+        title: Of the table.
+        what: The heading of the names.
+        columns: The other headings.
+        groups: Trainings by their names.
+        note: Below the table.
+    """
+    rows = ((name, *map(group.cell, columns)) for name, group in groups.items())
+    return Table(title, (what, *columns), tuple(rows), note)
