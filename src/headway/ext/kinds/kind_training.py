@@ -1,37 +1,22 @@
-"""How ``headway lm`` and ``headway classify`` train, and the options that both have."""
+"""How ``headway lm`` and ``headway classify`` train, and the arguments that both have."""
 
 import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli import (
-    Argument,
-    add_options,
-    given_changes,
-    is_launched,
-    train_and_show,
-)
+from headway.cli import Argument, given_changes, is_launched, train_and_show
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import Kind
 
 
-def add_text(parser: argparse.ArgumentParser, run: str, train: str, valid: str) -> None:
-    """Add the run directory and the text to train on, each with its help."""
-    parser.add_argument("run", metavar="RUN", help=run)
-    parser.add_argument("--train", nargs="+", metavar="FILE", help=train)
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help=valid)
-    presets = "quick, thorough, tiny (default), small, medium, base or big"
-    add_options(parser, Argument("--preset NAME", presets), "--config FILE")
-
-
-def add_output(parser: argparse.ArgumentParser, use: str, json: str) -> None:
-    """Add the options of machine and output; ``use`` is what the device is for, ``json`` the help of that option."""
-    parser.add_argument("--device", default="auto", help=f"for {use}: auto, cpu, cuda or cuda:N")
-    parser.add_argument("--json", action="store_true", help=json)
-    add_options(parser, "--ranks N")
-    parser.add_argument("--quiet", action="store_true", help="print errors only")
+# The arguments that both have.
+PRESET = (
+    Argument("--preset NAME", "quick, thorough, tiny (default), small, medium, base or big"),
+    "--config FILE",
+)
+PROCESSES = ("--ranks N", Argument("--quiet", "print errors only"))
 
 
 def train_kind(args: argparse.Namespace, kind: "Kind") -> int:

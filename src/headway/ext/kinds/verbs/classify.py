@@ -5,6 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from headway.cli import Argument, add_options
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
@@ -20,21 +21,20 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    from headway.ext.kinds.kind_training import add_output, add_text
+    from headway.ext.kinds.kind_training import PRESET, PROCESSES
 
-    add_text(
+    add_options(
         parser,
-        run="run directory; a finished run labels standard input",
-        train=".tsv file (label, text, optional second text) or .jsonl file",
-        valid="validation texts, in the same form",
+        Argument("RUN", "run directory; a finished run labels standard input"),
+        Argument("--train FILE...", ".tsv file (label, text, optional second text) or .jsonl file"),
+        Argument("--valid FILE...", "validation texts, in the same form"),
+        *PRESET,
+        Argument("--score FILE", "print the accuracy on a file with labels"),
+        Argument("--attention", "with --json: also print how much attention each token receives"),
+        Argument("--device DEVICE", "for labeling: auto, cpu, cuda or cuda:N", {"default": "auto"}),
+        Argument("--json", "print JSON, with the probability of each label"),
+        *PROCESSES,
     )
-    parser.add_argument("--score", metavar="FILE", help="print the accuracy on a file with labels")
-    parser.add_argument(
-        "--attention",
-        action="store_true",
-        help="with --json: also print how much attention each token receives",
-    )
-    add_output(parser, use="labeling", json="print JSON, with the probability of each label")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from headway.cli import Argument, add_options
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
@@ -24,20 +25,25 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    from headway.ext.kinds.kind_training import add_output, add_text
+    from headway.ext.kinds.kind_training import PRESET, PROCESSES
 
-    add_text(
+    add_options(
         parser,
-        run="run directory; an unfinished run is resumed",
-        train="training text: plain text files, whose lines are independent",
-        valid="validation text, in the same form",
+        Argument("RUN", "run directory; an unfinished run is resumed"),
+        Argument("--train FILE...", "training text: plain text files, whose lines are independent"),
+        Argument("--valid FILE...", "validation text, in the same form"),
+        *PRESET,
+        Argument("--score FILE", "print the perplexity of this text"),
+        Argument("--generate N", "generate N texts"),
+        Argument("--prompt TEXT", "start the generated texts with this text", {"default": ""}),
+        Argument(
+            "--device DEVICE",
+            "for --score and --generate: auto, cpu, cuda or cuda:N",
+            {"default": "auto"},
+        ),
+        Argument("--json", "print JSON"),
+        *PROCESSES,
     )
-    parser.add_argument("--score", metavar="FILE", help="print the perplexity of this text")
-    parser.add_argument("--generate", type=int, metavar="N", help="generate N texts")
-    parser.add_argument(
-        "--prompt", default="", metavar="TEXT", help="start the generated texts with this text"
-    )
-    add_output(parser, use="--score and --generate", json="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
