@@ -6,9 +6,10 @@ report. An experiment is a module that counts, plans trainings, and concludes fr
 - ``running/``: `Study` trains several models at once, keeps the finished trials, and groups them by seed.
 - ``rivals/``: the systems that the paper names, as small translators.
 - ``measuring/``: operations, time, memory, paths and parameters of a layer, without training.
-- ``results.py`` and ``verdicts.py``: tables, figures and claims, and how sure one may be of them.
+- ``results.py``, ``trends.py`` and ``verdicts.py``: tables, figures and claims, and how sure one may be of them.
 - ``charts.py`` and ``report.py``: figures as SVG, and one web page of all results.
-- ``published.py`` and ``settings/``: the numbers and the settings that the paper prints.
+- ``experiments/experiments.toml``: titles, times, and what the paper says of each two trainings.
+- ``published.py`` and ``settings/``: the numbers (``experiments/published.toml``) and the settings that the paper prints.
 """
 
 from headway import __version__

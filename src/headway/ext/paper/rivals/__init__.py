@@ -10,6 +10,6 @@ Read ``rival.py`` first: it says what every translator has. Then each file is on
 - ``memory_network.py`` and ``stories.py``: end-to-end memory networks, which do not translate but answer
   questions about generated stories (Sukhbaatar et al., 2015).
 
-``training.py`` trains one of the translators, or the Transformer, with the package's own trainer, and translates.
+``rival_training.py`` trains one of the translators, or the Transformer, with the package's own trainer, and translates.
 ``classifying.py`` trains the self-attentive classifier on the batches of a Transformer's.
 """
