@@ -1,6 +1,5 @@
 """A glossary finds its terms as whole words, the longest first, and its file names what is wrong."""
 
-import random
 import re
 from pathlib import Path
 from unicodedata import normalize
@@ -60,25 +59,14 @@ def test_case_patterns_and_expressions() -> None:
     assert kept.renderings == ("ACME",)
 
 
-@pytest.mark.slow
-def test_stars_take_no_longer_than_the_text_and_find_what_a_plain_expression_finds() -> None:
-    text = " ".join(["a" * 500] * 50)
+def test_a_star_at_the_end_of_a_word_stands_for_its_rest() -> None:
+    glossary = Glossary.of({"press* on": "x", "C*-algebra*": "y", "big*": "z"})
+    text = "She presses on, press on, the C*-algebras, the press, BIGGER"
+    assert found(glossary, text) == ["presses on", "press on", "C*-algebras", "BIGGER"]
+    text = " ".join(["a" * 500] * 500)
     with bounded(1):
-        for source in ("*a* *a* *a* *a* *a* zz", "*a* b", "*a*b", "a*a*c b", "* * * * * * zz"):
+        for source in ("a* a* a* a* a* zz", "a* b", "* * * * * * zz"):
             assert not found(Glossary([Term(source, ("x",))]), text)
-    chooser = random.Random(1)
-    matches = 0
-    for _ in range(1000):
-        words = ["".join(chooser.choices("ab*-", k=chooser.randint(1, 4))) for _ in range(2)]
-        text = " ".join("".join(chooser.choices("aab-", k=3)) for _ in range(3))
-        if any(word.count("*") > 2 for word in words) or not "".join(words).strip("*"):
-            continue
-        plain = r"\s+".join(r"\w*".join(map(re.escape, word.split("*"))) for word in words)
-        ours = Term(" ".join(words), ("x",)).pattern.pattern
-        one, other = (re.match(rf"(?:{each})(?!\w)", text) for each in (plain, ours))
-        assert (one and one.end()) == (other and other.end()), (words, text)
-        matches += one is not None
-    assert matches > 6
 
 
 @pytest.mark.parametrize(
@@ -113,7 +101,6 @@ def test_accents_may_be_written_as_characters_of_their_own(word: str) -> None:
     ("term", "text", "expected"),
     [
         ("किताब*", "ये किताबें हैं, किताब", ["किताबें", "किताब"]),
-        ("कि*ब", "किताब कि ब", ["किताब"]),
         ("كِت*", "كِتَابٌ", ["كِتَابٌ"]),
         (
             "caf*",
@@ -247,16 +234,6 @@ def test_tables_are_read_as_those_of_a_corpus(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     assert {term.source for term in read_glossary(tmp_path / name, ("en", "de")).terms} == expected
-
-
-def test_a_file_larger_than_any_glossary_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("headway.ext.protect.glossary_file.MAX_BYTES", 1 << 10)
-    for name in ("a.tsv", "a.tbx"):
-        (tmp_path / name).write_text("# a comment\n" * 100, encoding="utf-8")
-        with pytest.raises(HeadwayError, match=rf"{name}: larger than any glossary"):
-            read_glossary(tmp_path / name)
 
 
 def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:

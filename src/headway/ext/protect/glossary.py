@@ -33,16 +33,9 @@ _LONGEST_BEGINNING = (
 
 
 def _word_pattern(word: str) -> str:
-    """Return a regular expression for one word of a term; its time is linear in the length of the text.
-
-    What stands between two ``*`` is taken where it occurs first: that leaves the most room for the rest, so no other
-    place has to be tried.
-    """
-    first, *rest = map(re.escape, word.split("*"))
-    if not rest:
-        return first
-    middle = "".join(rf"(?>\w*?{part})" for part in rest[:-1])
-    return rf"(?>{first}{middle}\w*{rest[-1]})"
+    """Return a regular expression for one word of a term; its time is linear in the length of the text."""
+    stem = word.removesuffix("*")
+    return re.escape(stem) + r"\w*+" * (stem != word)
 
 
 class TermMatch(NamedTuple):
@@ -66,15 +59,15 @@ class Term:
     """An entry of a glossary.
 
     Attributes:
-        source: The term; ``*`` stands for the rest of a word. Spaces stand for any white space.
+        source: The term; ``*`` at the end of a word stands for the rest of it. Spaces stand for any white space.
         renderings: Each of them translates it.
         is_case_sensitive: Whether the text must have the capitals of ``source``.
         is_kept: Whether it is not translated.
         is_regex: Whether ``source`` is a regular expression.
 
     Raises:
-        HeadwayError: If there is no source or no rendering, or too many, a term that is kept has a rendering, a word has
-            more than two ``*``, or the regular expression is none.
+        HeadwayError: If there is no source or no rendering, or too many, a term that is kept has a rendering, or the regular
+            expression is none.
     """
 
     source: str
@@ -98,8 +91,6 @@ class Term:
             raise HeadwayError(
                 f"{self._name} has {len(self.renderings):,} renderings: a term may have {MOST_RENDERINGS} at most"
             )
-        if any(word.count("*") > 2 for word in self.source.split()) and not self.is_regex:
-            raise HeadwayError(f"{self._name}: a word may have two * at most")
         if not self.is_regex:
             return  # compiled when it is needed: most terms of a large glossary never are
         try:
@@ -161,7 +152,7 @@ class Term:
         """Texts with one of which every match begins: up to eight characters of its first word, without its capitals."""
         if self.is_regex:
             return {""}
-        words = (re.split(r"[*\s]", form)[0] for form in self._forms)
+        words = (form.split()[0].removesuffix("*") for form in self._forms)
         return {fold_capitals(word[:_LONGEST_BEGINNING]) for word in words}
 
     @cached_property
@@ -266,22 +257,24 @@ class Glossary:
                 are no terms.
         """
         in_letters, folded = turn_marks_to_letters(text), fold_capitals(text)
-        literals = [kept for kept in protected if kept.kind == "literal"]
-        inside = {at for kept in literals for at in range(kept.start + 1, kept.end)}
+        # Where no term begins or ends, and where it has no character.
+        inside, closed = set[int](), set[int]()
+        for start, end, kind in protected:
+            (inside if kind == "literal" else closed).update(
+                range(start + (kind == "literal"), end)
+            )
         found: list[TermMatch] = []
-        taken = [kept[:2] for kept in protected if kept.kind != "literal"]
-        barriers = iter([*taken, (len(text), len(text))])
-        start, end = next(barriers)
-        at = 0  # the end of the last term or range
+        at = 0  # the end of the last term
         for place in map(re.Match.start, _PLACES.finditer(text)):
-            while place >= start:
-                at = end
-                start, end = next(barriers)
             alike = self._find_alike(folded, place)
             if not alike or place < at or place in inside or is_inside_word(text, place):
                 continue
             matches = (self.terms[n].match(text, in_letters, place) for n in sorted(alike))
-            fitting = (m for m in matches if m and m.end <= start and m.end not in inside)
+            fitting = (
+                m
+                for m in matches
+                if m and m.end not in inside and closed.isdisjoint(range(place, m.end))
+            )
             match = max(fitting, key=attrgetter("end"), default=None)  # the first of equal ones
             if match is not None:
                 found.append(match)

@@ -31,7 +31,6 @@ from headway.text import (
 FLAGS = ("case", "keep", "regex")
 HEADER = ("source", "target", "flags")
 QUOTES = "in a .csv file, a cell with a comma needs quotes"
-MAX_BYTES = 32 << 20
 MAX_TERMS = 200_000
 
 
@@ -55,7 +54,6 @@ def read_glossary(path: str | Path, languages: tuple[str, str] = ("", "")) -> Gl
     suffix = path.suffix.lower()
     if suffix not in (".tsv", ".txt", ".csv", ".tbx", ".xml"):
         raise HeadwayError(f"{path}: a glossary must be a .tsv, .csv or .tbx file")
-    _check_size(path)
     if suffix in (".tbx", ".xml"):
         return _make_glossary(path, _read_tbx(path, languages))
     return _make_glossary(path, _read_table(path, [*read_lines(path)], languages, suffix))
@@ -76,15 +74,6 @@ def parse_glossary(name: str, text: str, languages: tuple[str, str] = ("", "")) 
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     rows = _read_table(Path(name), lines, languages, ".tsv")
     return _make_glossary(Path(name), rows, may_have_regex=False)
-
-
-def _check_size(path: Path) -> None:
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise HeadwayError(f"{path}: {error.strerror or error}") from None
-    if size > MAX_BYTES:
-        raise HeadwayError(f"{path}: larger than any glossary ({MAX_BYTES >> 20} MB)")
 
 
 def _make_glossary(path: Path, rows: Iterator[Row], may_have_regex: bool = True) -> Glossary:
@@ -164,15 +153,10 @@ def _is_comment(line: str) -> bool:
 def _read_tbx(path: Path, languages: tuple[str, str]) -> Iterator[Row]:
     """Yield the terms of a TBX file, version 2 or 3, as rows of a table: those in use render each term of the source."""
     has_terms = False
-    root = _parse(path)
-    for concept in (*root.iter("termEntry"), *root.iter("conceptEntry")):
-        sections = [*concept.iter("langSet"), *concept.iter("langSec")]
+    for concept in _find(_parse(path), "termEntry", "conceptEntry"):
+        sections = _find(concept, "langSet", "langSec")
         sources, targets = (
-            [
-                term
-                for section in _find_language(sections, language)
-                for term in _list_terms(section)
-            ]
+            [term for each in _find_language(sections, language) for term in _list_terms(each)]
             for language in languages
         )
         used = "|".join(text for text, is_used in targets if is_used)
@@ -187,16 +171,18 @@ def _read_tbx(path: Path, languages: tuple[str, str]) -> Iterator[Row]:
 
 
 def _parse(path: Path) -> Element:
-    """Return the root of an XML file; its names have no namespaces."""
+    """Return the root of an XML file."""
     try:
-        root = ElementTree.parse(path).getroot()
+        return ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
         raise HeadwayError(f"{path}:{error.position[0]}: not well-formed XML: {error}") from None
     except (OSError, ValueError, LookupError) as error:
         raise HeadwayError(f"{path}: it or its encoding cannot be read: {error}") from None
-    for element in root.iter("*"):
-        element.tag = element.tag.rpartition("}")[2]
-    return root
+
+
+def _find(element: Element, *names: str) -> list[Element]:
+    """Return the elements inside another one that have one of some names, in any namespace."""
+    return [each for name in names for each in element.iterfind(f".//{{*}}{name}")]
 
 
 def _find_language(sections: Sequence[Element], language: str) -> list[Element]:
@@ -215,7 +201,8 @@ def _list_terms(section: Element) -> list[tuple[str, bool]]:
     """Return the terms of a language, and whether each is not deprecated, superseded or forbidden."""
     found: list[tuple[str, bool]] = []
     for element in section.iter():
-        name = element.get("type") if element.tag == "termNote" else element.tag
+        tag = element.tag.rpartition("}")[2]
+        name = element.get("type") if tag == "termNote" else tag
         text = "".join(element.itertext()).strip()
         is_status = name in ("administrativeStatus", "normativeAuthorization")
         if is_status and found and text.lower().startswith(_UNUSED):
