@@ -266,15 +266,18 @@ def check_writer(file: Path, values: Mapping[str, object], instead: str = "") ->
 
     Raises:
         OtherVersionError: If another one did, in the place of the error of the body.
+        HeadwayError: In the place of any other error that damaged content gives.
     """
     try:
         yield
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         writer = _read_writer(values)
         found, own = _numbers(writer), _numbers(__version__)
         is_older = found[:2] < own[:2]
         if not writer or not (found > own or (is_older and instead)):
-            raise
+            if isinstance(error, HeadwayError):
+                raise
+            raise HeadwayError(f"{file}: damaged: {error}") from None
         raise OtherVersionError(
             f"{file}: has content of Headway {writer} that this Headway {__version__} does not read:"
             f" {_name_remedy(writer, instead if is_older else '')}"

@@ -6,7 +6,6 @@ from typing import Any
 
 from headway import SearchConfig, Translator
 from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
-from headway.ext.protect.masking import ProtectedTextMasking
 from headway.ext.quality.quality_model import Evidence
 from headway.ext.quality.quality_model import examine as request_evidence
 from headway.ext.quality.rating import RatedPiece
@@ -59,9 +58,7 @@ def examine(
     translator: Translator, piece: Piece, hypothesis: Hypothesis, search: SearchConfig
 ) -> Evidence:
     """Return the evidence on a translation of a piece."""
-    request = request_evidence(
-        translator._masking, translator.token_search, piece, hypothesis, search
-    )
+    request = request_evidence(translator.token_search, piece, hypothesis, search)
     [found] = run(_ask(request))
     return found
 
@@ -74,4 +71,4 @@ def choose(
     forward: TokenSearch, piece: Piece, search: SearchConfig, prefix: Sequence[int] = ()
 ) -> list[Hypothesis]:
     """Return the translations of a piece without links."""
-    return run(find_translations(ProtectedTextMasking(), forward, None, piece, search, prefix))
+    return run(find_translations(forward, None, piece, search, prefix))

@@ -41,8 +41,7 @@ def choose(
     if backward is None:
         ranked = rank_by_risk(found, forward.tokenizer)
     else:
-        is_read = piece.masked_sources and found
-        text = piece.masked_sources[found[0].masked_source].text if is_read else piece.text
+        text = (piece.masked_source or piece).text
         ranked = yield from rank_by_backward_model(
             text.strip(), found, forward.tokenizer, backward, search
         )

@@ -5,7 +5,6 @@ in it; see `headway.extension`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from headway.config import SearchConfig
@@ -36,7 +35,8 @@ class Terms(Protocol):
 class Masking:
     """Lines as they are; a subclass masks parts of them, and restores these in the translations.
 
-    A piece with masked parts has `Piece.masked_sources`: what the model reads instead.
+    A piece with masked parts has `Piece.masked_source`: what the model reads instead. It knows the links between its words and those of
+    a translation that need no attention, and writes the translation with what was masked.
     """
 
     follows_terms = False  # whether translations have the terms of a glossary
@@ -49,10 +49,6 @@ class Masking:
             line: Raw text without white space around it; it may be empty, and has no pieces then.
         """
         return pipeline.split_plain(line, lambda text: pipeline.encode(simplify_breaks(text)))
-
-    def find_known(self, tokenizer: Tokenizer, piece: Piece) -> list[Hypothesis]:
-        """Return the translations of a piece if they are known without a search, the best first."""
-        return []
 
     def link(
         self,
@@ -72,11 +68,12 @@ class Masking:
             search: Gives the precision and the size of a batch.
             all_of_them: Whether hypotheses get links that nothing but an alignment needs.
         """
-        needs_links = partial(self.needs_links, forward.tokenizer, piece)
+        masked, tokenizer = piece.masked_source, forward.tokenizer
         wanted = [
             rank
             for rank, each in enumerate(found)
-            if each.links is None and needs_links(each, all_of_them)
+            if each.links is None
+            and (masked.needs_links(tokenizer, each.tokens, all_of_them) if masked else all_of_them)
         ]
         if not wanted:
             return found
@@ -91,11 +88,14 @@ class Masking:
         self, forward: "TokenSearch", piece: Piece, hypothesis: Hypothesis, search: SearchConfig
     ) -> Read:
         """Return the request for the links between the words of what the model has read and those of a translation."""
+        from headway.translation.alignment import link_words
+
         request = self.read_attention(forward, piece, hypothesis, search)
+        masked, tokens = piece.masked_source, hypothesis.tokens
 
         def measure(given: GivenTarget) -> WordPairs:
-            weights = request.measure(given)
-            return self.link_words(forward.tokenizer, piece, hypothesis, weights)
+            certain = masked.link_certain(forward.tokenizer, tokens) if masked else ()
+            return link_words(request.measure(given), certain)
 
         return request._replace(measure=measure)
 
@@ -112,7 +112,7 @@ class Masking:
         """
         from headway.translation.alignment import alignment_layers, weigh_words
 
-        text, source = self.read_by_model(piece, hypothesis)
+        text, source = self.read_by_model(piece)
         target = hypothesis.tokens
 
         def measure(given: GivenTarget) -> list[list[float]]:
@@ -120,27 +120,10 @@ class Masking:
 
         return Read(forward, search, source, target, measure, alignment_layers, is_scored=False)
 
-    def read_by_model(self, piece: Piece, hypothesis: Hypothesis) -> tuple[str, list[int]]:
+    def read_by_model(self, piece: Piece) -> tuple[str, list[int]]:
         """Return the text that the model has read, with the name of a target language if it begins so, and its token ids."""
-        return piece.language_name + piece.text.strip(), piece.ids
-
-    def needs_links(
-        self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis, all_of_them: bool
-    ) -> bool:
-        """Return whether a translation gets links."""
-        return all_of_them
-
-    def link_words(
-        self,
-        tokenizer: Tokenizer,
-        piece: Piece,
-        hypothesis: Hypothesis,
-        weights: Sequence[Sequence[float]],
-    ) -> WordPairs:
-        """Return the links between the words that the model has read and those that it has written, by attention."""
-        from headway.translation.alignment import link_words
-
-        return link_words(weights)
+        read = piece.masked_source or piece
+        return piece.language_name + read.text.strip(), read.ids
 
     def write(
         self, tokenizer: Tokenizer, language: str, piece: Piece, hypothesis: Hypothesis
@@ -153,11 +136,16 @@ class Masking:
             piece: The text.
             hypothesis: Its translation; with links if it needs some.
         """
-        return tokenizer.decode(hypothesis.tokens)
+        if piece.masked_source is None:
+            return tokenizer.decode(hypothesis.tokens)
+        return str(piece.masked_source.write(tokenizer, hypothesis.tokens, hypothesis.links or []))
 
     def align(self, tokenizer: Tokenizer, piece: Piece, hypothesis: Hypothesis) -> WordPairs:
         """Return the links between the words of a piece and those of a translation, which has links from `link`.
 
         If the piece starts with the name of a target language, that name is not a word.
         """
-        return hypothesis.links or []
+        links = hypothesis.links or []
+        if piece.masked_source is None:
+            return links
+        return [*piece.masked_source.align(tokenizer, hypothesis.tokens, links)]

@@ -14,9 +14,7 @@ from headway.translation.search.beam_search import Hypothesis
 from headway.translation.splitting import (
     Encode,
     Piece,
-    choose_masked_source,
     is_plain,
-    list_masked_sources,
     split_line,
     split_sentences,
 )
@@ -30,7 +28,6 @@ Stage = Callable[[str], Flow]
 
 
 def find_translations(
-    masking: Masking,
     forward: TokenSearch,
     backward: TokenSearch | None,
     piece: Piece,
@@ -40,7 +37,6 @@ def find_translations(
     """Search for the translations of a piece, and choose among them if the settings say how.
 
     Args:
-        masking: What has masked the piece.
         forward: The model that searches, with its tokenizer.
         backward: Chooses among them; None: there is no backward model.
         piece: The text.
@@ -50,18 +46,18 @@ def find_translations(
     Returns:
         Its n best hypotheses, or its n samples if nothing chooses; fewer if they are known without a search.
     """
-    if piece.masked_sources and not prefix:
-        known = masking.find_known(forward.tokenizer, piece)
+    if piece.masked_source and not prefix:
+        known = piece.masked_source.list_known(forward.tokenizer)
         if known:
-            return known[: search.n_best]
+            return [Hypothesis(tokens, 0.0, 0.0) for tokens in known[: search.n_best]]
     is_chosen = search.mbr or backward is not None
     if is_chosen:
         from headway.translation.choosing import choose, widen_search
 
     wide = widen_search(search) if is_chosen else search
-    rows = list_masked_sources(piece, wide)
-    requests = [Find(forward, wide, ids, prefix, constraints) for ids, constraints in rows]
-    found = choose_masked_source((yield [*requests]))
+    constraints = piece.masked_source.constraints if piece.masked_source else ()
+    read = (piece.masked_source or piece).ids
+    [found] = yield [Find(forward, wide, read, prefix, constraints)]
     if is_chosen:
         found = yield from choose(forward, backward, piece, found, search)
     return found
@@ -270,11 +266,11 @@ class Pipeline:
         """
         ratings: Sequence[PieceRating] | None = None
         found = yield from find_translations(
-            self.masking, self.forward, self.backward, piece, self.search, prefix
+            self.forward, self.backward, piece, self.search, prefix
         )
         if self.rater is not None:
             found, ratings = yield from self.rater.rate(piece, found, self.search, prefix)
-        if self.align or piece.masked_sources:
+        if self.align or piece.masked_source:
             found = yield from self.masking.link(
                 self.forward, piece, found, self.search, all_of_them=self.align
             )

@@ -1,19 +1,13 @@
 """Split long lines into pieces at sentence ends, and join the translations of the pieces."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from headway.config import SearchConfig
 from headway.text.languages import Languages, translate_gap
-from headway.translation.search.beam_search import Hypothesis
 from headway.translation.sentence_ends import find_facts, find_starts
-
-if TYPE_CHECKING:
-    from headway.translation.search.constraints import Constraint
 
 # Words of letters (not an emoji, U+2139, nor parts of Korean ones), each with common marks around it, and single spaces between them. Of what
 # an extension may have to keep, nothing is written so; a test compares them with what Headway's own keeps.
@@ -32,8 +26,8 @@ class Piece(NamedTuple):
             was attached.
         ids: Source token ids of the text, without white space around it and behind the name of its target language, if
             it has one; ``</s>`` last.
-        masked_sources: What the model reads instead, if the translation must contain something: objects with ``text``, ``ids``
-            and ``constraints``, made by `headway.translation.masking.Masking.split`.
+        masked_source: What the model reads instead, if the translation must contain something: an object with ``text``, ``ids``
+            and ``constraints``, and with the methods that `headway.translation.masking.Masking` calls. None: it reads the text.
         is_capital: Whether the line is in capitals, so that its translation is written so.
         before: Tags such as ``<li>`` and the label of a list before the text, which stand before its translation, too.
         after: Tags such as ``<br>`` behind the text, which stand behind its translation, too.
@@ -43,7 +37,7 @@ class Piece(NamedTuple):
 
     text: str
     ids: list[int]
-    masked_sources: "tuple[Any, ...]" = ()
+    masked_source: Any = None
     is_capital: bool = False
     before: str = ""
     after: str = ""
@@ -52,7 +46,7 @@ class Piece(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Whether the translation of the tokens is that of the piece."""
-        return not (self.masked_sources or self.is_capital or self.before or self.after)
+        return not (self.masked_source or self.is_capital or self.before or self.after)
 
 
 Segment = Piece  # the name of older versions
@@ -61,28 +55,6 @@ Segment = Piece  # the name of older versions
 def is_plain(line: str) -> bool:
     """Return whether a line has words and common marks only: nothing to keep, no label of a list, and no capitals."""
     return _PLAIN.fullmatch(line) is not None and not line.isupper()
-
-
-def list_masked_sources(
-    piece: Piece, search: SearchConfig
-) -> "list[tuple[list[int], tuple[Constraint, ...]]]":
-    """Return what the search translates for a piece: the ids and the constraints of each masked source, or its own ids.
-
-    Samples are drawn for the first masked source only, because nothing compares samples.
-    """
-    masked_sources = piece.masked_sources[: 1 if search.sample else None]
-    return [(masked.ids, masked.constraints) for masked in masked_sources] or [(piece.ids, ())]
-
-
-def choose_masked_source(found: Sequence[list[Hypothesis]]) -> list[Hypothesis]:
-    """Return the hypotheses of the best masked source, which is the one with the highest score.
-
-    A search that was stopped, because its request was cancelled, leaves a masked source without hypotheses.
-    """
-    best = max(
-        range(len(found)), key=lambda number: found[number][0].score if found[number] else -math.inf
-    )
-    return [each._replace(masked_source=best) for each in found[best]] if best else found[0]
 
 
 Encode = Callable[[str], list[int]]

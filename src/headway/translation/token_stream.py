@@ -30,7 +30,7 @@ def stream_tokens(translator: Translator, piece: Piece) -> Iterator[str]:
         piece: From `Pipeline.cut`.
     """
     search, tokenizer = translator.default_search, translator.tokenizer
-    if piece.masked_sources or piece.is_capital:  # what is written depends on the whole
+    if piece.masked_source or piece.is_capital:  # what is written depends on the whole
         pipeline = translator.pipeline(replace(search, beam=1, n_best=1, sample=False))
         yield pipeline.join([piece], [run(pipeline.find(piece))])[0].text
         return

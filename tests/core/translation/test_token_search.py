@@ -10,7 +10,6 @@ from headway.config import SearchConfig
 from headway.translation import Translator, constrained_search
 from headway.translation.search.beam_search import Hypothesis
 from headway.translation.search.constraints import Constraint, Constraints
-from headway.translation.splitting import choose_masked_source
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)
@@ -146,10 +145,3 @@ def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
     long = Constraint((word_of(translator, "dog").alternatives[0] * 4,))
     for each in (long, replace(long, is_term=True)):
         assert written(find(translator, [[each], (), ()])) == written(plain)
-
-
-def test_a_masked_source_whose_search_was_given_up_may_have_nothing() -> None:
-    found = [[], [Hypothesis([5, 1], -2.0, -2.0)], [Hypothesis([6, 1], -3.0, -3.0)]]
-    [best] = choose_masked_source(found)
-    assert (best.tokens, best.masked_source) == ([5, 1], 1)
-    assert choose_masked_source([[]]) == choose_masked_source([[], []]) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.config import SearchConfig, TextConfig
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.protect.learned_placeholder_words import (
     FOUND,
@@ -22,16 +22,14 @@ from headway.ext.protect.placeholder_words import (
     Gap,
     LearnedPhrases,
     PlaceholderWord,
+    PlaceholderWords,
     SteadyPhrase,
     load_placeholder_words,
     save_placeholder_words,
 )
-from headway.model import Transformer
-from headway.text import Tokenizer
 from headway.translation import Translator
 from headway.translation.saving import hash_model
 from support.pieces import cut
-from support.toy_models import sentences, small_config
 
 PHRASES = [
     SteadyPhrase("a cat", "A cat", ["die Katze", "eine Katze"], 23, {"": 19}, {"sees": 11, ".": 3}),
@@ -50,29 +48,36 @@ def learned(translator: Translator, tmp_path: Path) -> Translator:
     return Translator.load(tmp_path)
 
 
-def read(translator: Translator, line: str) -> list[str]:
+def read(translator: Translator, line: str) -> str:
     """Return what the model reads for a line."""
     [piece] = cut(translator, line)
-    return [masked.text for masked in piece.masked_sources]
+    return piece.masked_source.text
 
 
-def read_with(translator: Translator, line: str, *words: PlaceholderWord) -> list[str]:
+class Words(PlaceholderWords):
+    """Some words and a gap."""
+
+    def __init__(self, *words: PlaceholderWord, gap: Gap | None = None) -> None:
+        self.known = [*words], gap
+
+
+def read_with(translator: Translator, line: str, words: Words) -> str:
     """Return what a model that has only some placeholder words reads for a line."""
-    marked = MarkedText(
-        line, translator.tokenizer, keep=True, glossary=None, placeholder_words=lambda: words
-    )
-    return [masked.text for masked in marked.mask(marked.text)]
+    marked = MarkedText(line, translator.tokenizer, keep=True, glossary=None, words=words)
+    masked = marked.mask(marked.text)
+    assert masked is not None
+    return masked.text
 
 
 def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Translator) -> None:
-    assert read(learned, "{name} sees the house.") == ["A cat sees the house."]
-    assert read(learned, "the tree sees {name}.") == ["the tree sees a cat."]
-    assert read(learned, "the {n} houses") == ["the two houses"]
-    assert read(learned, "the {name} sees it") == ["the dog sees it"]
-    assert read(learned, "{a} sees the {b}. {c} houses") == ["A cat sees the dog. Two houses"]
-    assert read(learned, "<i><b>{name}</b></i> sees it") == ["A cat sees it"]
+    assert read(learned, "{name} sees the house.") == "A cat sees the house."
+    assert read(learned, "the tree sees {name}.") == "the tree sees a cat."
+    assert read(learned, "the {n} houses") == "the two houses"
+    assert read(learned, "the {name} sees it") == "the dog sees it"
+    assert read(learned, "{a} sees the {b}. {c} houses") == "A cat sees the dog. Two houses"
+    assert read(learned, "<i><b>{name}</b></i> sees it") == "A cat sees it"
     # A phrase that the sentence has already cannot be told from the placeholder word.
-    assert read(learned, "A cat, {name} sees it") == ["A cat, dog sees it"]
+    assert read(learned, "A cat, {name} sees it") == "A cat, dog sees it"
 
 
 def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(
@@ -81,8 +86,7 @@ def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(
     """Dog and hound are one word of the target language, which "a dog" contains."""
 
     def make(text: str, tokens: tuple[int, ...], count: int) -> PlaceholderWord:
-        phrase = SteadyPhrase(text, text, (text,), 9, {}, {"sees": count})
-        return PlaceholderWord(text, (tokens,), phrase)
+        return PlaceholderWord(SteadyPhrase(text, text, (text,), 9, {}, {"sees": count}), (tokens,))
 
     dog, hound, cat = make("dog", (5,), 7), make("hound", (5,), 5), make("cat", (6,), 3)
     whole, frequent = make("a dog", (4, 5), 1), make("a dog", (4, 5), 9)
@@ -96,37 +100,30 @@ def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(
         ("{a} sees that {b} sees", (dog, whole, cat), "dog sees that cat sees"),
         ("{a} sees that {b} sees", (frequent, dog, cat), "a dog sees that cat sees"),
     ):
-        assert read_with(translator, line, *words) == [expected]
+        assert read_with(translator, line, Words(*words)) == expected
 
 
 def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_nothing(
     learned: Translator,
 ) -> None:
-    assert read(learned, "the tree {name} sees it") == ["the tree  sees it"]
-    assert read(learned, "the tree <b>{name}</b> sees it") == ["the tree  sees it"]
-    assert read(learned, "{name} the {n} houses") == [" the two houses"]
+    assert read(learned, "the tree {name} sees it") == "the tree  sees it"
+    assert read(learned, "the tree <b>{name}</b> sees it") == "the tree  sees it"
+    assert read(learned, "{name} the {n} houses") == " the two houses"
     # A word goes on with the placeholder, so that it stands for something.
-    assert read(learned, "the tree {name}-sees it") == ["the tree dog-sees it"]
+    assert read(learned, "the tree {name}-sees it") == "the tree dog-sees it"
     # So it does between two marks, as of quotes, and where nothing else is left of a piece.
-    assert read(learned, 'The house sees "{name}".') == ['The house sees "dog".']
-    assert read(learned, "The house, {name}.") == ["The house, a cat."]
-    nothing = PlaceholderWord("", (), Gap({"": {"!": 9}}, 9, 9))
-    dog = PlaceholderWord("dog", ((5,),), PHRASES[2])
-    assert read_with(learned, "{name}!", nothing, dog) == ["Dog!"]
+    assert read(learned, 'The house sees "{name}".') == 'The house sees "dog".'
+    assert read(learned, "The house, {name}.") == "The house, a cat."
+    words = Words(PlaceholderWord(PHRASES[2], ((5,),)), gap=Gap({"": {"!": 9}}, 9, 9))
+    assert read_with(learned, "{name}!", words) == "Dog!"
     # A phrase that the piece has is no placeholder word; then the model reads the name itself.
-    assert read_with(learned, "{name}'s dog", nothing, dog) == ["{name}'s dog"]
+    assert read_with(learned, "{name}'s dog", words) == "{name}'s dog"
 
 
-def test_a_number_with_its_unit_is_read_and_replaced_and_never_nothing() -> None:
-    pairs = [(f"{text} 5 kg", f"{text} 5 kg") for text in sentences(400, 1)]
-    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
-    translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
-    nothing = PlaceholderWord("", (), LEARNED.gap)
-    dog = PlaceholderWord("dog", ((5,),), PHRASES[2])
-    assert read_with(translator, "the tree 5 kg sees it", nothing, dog) == [
-        "the tree 5 kg sees it",
-        "the tree dog sees it",
-    ]
+def test_a_number_with_its_unit_never_stands_for_nothing(learned: Translator) -> None:
+    assert read(learned, "the tree {name} sees it") == "the tree  sees it"
+    assert read(learned, "the tree 5 km sees it") == "the tree a cat sees it"
+    assert learned.translate("the tree 5 km sees it", SEARCH).count("5 km") == 1
 
 
 def test_gaps_are_counted_in_the_source_text() -> None:

@@ -13,7 +13,7 @@ from headway.config import SearchConfig
 from headway.ext.protect import find_protected_text
 from headway.ext.protect.capitals import to_capitals
 from headway.ext.protect.glossary import Glossary, Term
-from headway.ext.protect.masking import find_list_label
+from headway.ext.protect.line_pieces import find_list_label
 from headway.model import Transformer
 from headway.text.words import find_words
 from headway.translation import Hypothesis, Translator
@@ -161,7 +161,7 @@ def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
     assert all(term in text for term, text in zip(("BAUM", "HOF", "BAUM"), found, strict=True))
     [piece] = cut(own, lines[0])
     [small] = cut(own, "The dogs")
-    assert piece.masked_sources[0].ids == small.masked_sources[0].ids
+    assert piece.masked_source.ids == small.masked_source.ids
 
 
 def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
@@ -212,7 +212,7 @@ UNSEEN = [
 
 def list_read(translator: Translator, line: str) -> list[list[int]]:
     """Return the token ids that a model reads for a line."""
-    return [m.ids for piece in cut(translator, line) for m in piece.masked_sources or [piece]]
+    return [(piece.masked_source or piece).ids for piece in cut(translator, line)]
 
 
 @pytest.mark.slow
@@ -274,7 +274,7 @@ def test_tabs_and_symbols_stand_between_the_same_words(translator: Translator) -
     ):
         pieces = cut(translator, f"The cat sees{mark}the house")
         [plain] = cut(translator, "The cat sees the house")
-        assert pieces[0].masked_sources[0].ids == plain.ids
+        assert pieces[0].masked_source.ids == plain.ids
         known = Found([Hypothesis(tokens, 0.0, 0.0, links=links)])
         [found] = translator.pipeline().join(pieces, [known])
         assert found.text == f"die Katze sieht{written}das Haus"

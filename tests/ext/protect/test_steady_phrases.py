@@ -9,7 +9,7 @@ from headway.ext.protect.learned_placeholder_words import (
     find_phrases,
     find_steady_phrases,
 )
-from headway.ext.protect.placeholder_words import find_neighbors
+from headway.ext.protect.placeholder_words import list_neighbors
 
 VERBS, NOUNS = ["see", "hear", "like"], ["dog", "cat", "tree", "car", "cup"]
 COUNT = 20
@@ -134,4 +134,4 @@ def test_phrases_are_whole_words() -> None:
 
 
 def test_neighbors_are_whole_words() -> None:
-    assert find_neighbors("किताब X पढ़ी", 6, 7) == ("^किताब", "पढ़ी")
+    assert list_neighbors("किताब पढ़ी") == [("", "किताब"), ("^किताब", "पढ़ी"), ("पढ़ी", "")]

@@ -7,11 +7,10 @@ import pytest
 
 from headway import Glossary, SearchConfig, Translator
 from headway.ext.protect.glossary import Term
-from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import PlaceholderWord
-from headway.ext.protect.restoring import link_rendered, needs_links, restore
-from headway.translation import link_words, spell_words
+from headway.translation import link_words
 from headway.translation.engines import constrained_decoding
+from support.masked_texts import mask, word
 from support.toy_models import sentences
 
 SEARCH = SearchConfig(max_extra=7)
@@ -40,14 +39,13 @@ def place(
     """
     tokenizer = translator.tokenizer
     glossary = Glossary.of({term.replace("_", " "): text for term, text in terms.items()})
-    marked = MarkedText(source, tokenizer, keep=True, glossary=glossary)
-    masked = marked.write(marked.parts(marked.text), words)
+    masked = mask(tokenizer, source, *words, glossary=glossary)
     [tokens] = tokenizer.encode_target([target])
-    links = link_words(weights, link_rendered(tokenizer, masked, tokens))
-    assert needs_links(tokenizer, masked, tokens) == any(
+    links = link_words(weights, masked.link_certain(tokenizer, tokens))
+    assert masked.needs_links(tokenizer, tokens) == any(
         text not in target for text in terms.values()
     )
-    return restore(tokenizer, masked, tokens, links).text
+    return masked.write(tokenizer, tokens, links)
 
 
 def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Translator) -> None:
@@ -116,10 +114,10 @@ def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(
 
 def test_a_term_takes_no_place_of_a_placeholder(translator: Translator) -> None:
     """All words of the translation attend to the term most, and its first one stands for a placeholder."""
-    word = PlaceholderWord("dog", spell_words(translator.tokenizer, ["Hund"]))
+    dog = word(translator.tokenizer, "dog", "Hund")
     weights = [[0.1, 0.1, 0.1, 0.9] for _ in range(4)]
     found = place(
-        translator, "{name} sees the cat", "Hund sieht die Katze", weights, word, cat="Kater"
+        translator, "{name} sees the cat", "Hund sieht die Katze", weights, dog, cat="Kater"
     )
     assert found.startswith("{name} ")
     assert found.count("Kater") == 1

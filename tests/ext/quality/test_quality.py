@@ -16,8 +16,6 @@ from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.protect import count_different_numbers
-from headway.ext.protect.marked_text import MarkedText
-from headway.ext.protect.placeholder_words import PlaceholderWord
 from headway.ext.quality import find_defects, rating
 from headway.ext.quality.defects import find_lost_names, keeps_words
 from headway.ext.quality.learned_quality import examine_lines
@@ -29,6 +27,7 @@ from headway.translation import Constraint, Hypothesis, Job, Piece, spell_words
 from support.damaged_translations import Damaged, damage_names, damage_placeholders
 from support.engines import native
 from support.extended_pieces import choose, examine, rate, rate_text
+from support.masked_texts import mask, word
 from support.pieces import cut, find, join
 from support.toy_models import sentences, small_config, translate_words, write_random_model
 
@@ -346,20 +345,18 @@ def test_numbers_and_names_in_terms_are_those_of_their_renderings(numbered: Tran
         found = rate_text(own, line, translation)
         assert found.repaired + found.defects == defects
     [piece] = cut(own, line)
-    required = require_numbers(piece, own.tokenizer).masked_sources[0].constraints
-    assert len(required) == len(piece.masked_sources[0].constraints) + 1  # 29
+    required = require_numbers(piece, own.tokenizer).masked_source.constraints
+    assert len(required) == len(piece.masked_source.constraints) + 1  # 29
 
 
 def test_numbers_that_a_masked_source_requires_anyway_are_required_once(
     numbered: Translator,
 ) -> None:
     tokenizer = numbered.tokenizer
-    marked = MarkedText("the 102 dogs, 56% of {name}", tokenizer, keep=True, glossary=None)
-    placeholder_word = PlaceholderWord("17 cats", spell_words(tokenizer, ["17 Katzen"]))
-    masked = marked.write(marked.parts(marked.text), [placeholder_word])
-    assert masked.text == "the 102 dogs, 56% of 17 cats"
-    piece = Piece("the 102 dogs, 56% of {name}", masked.ids, (masked,))
-    [required] = require_numbers(piece, tokenizer).masked_sources
+    line = "the 102 dogs of {name}"
+    masked = mask(tokenizer, line, word(tokenizer, "17 cats", "17 Katzen"))
+    assert masked.text == "the 102 dogs of 17 cats"
+    required = require_numbers(Piece(line, masked.ids, masked), tokenizer).masked_source
     assert required.constraints == (
         *masked.constraints,
         Constraint(spell_words(tokenizer, ["102"])),

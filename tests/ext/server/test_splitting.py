@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 
 from headway.ext.server.app import App
 from headway.ext.server.metrics import Metrics
-from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
@@ -138,10 +137,3 @@ def test_long_lines_are_admitted_with_the_short_ones(models):
         assert answer.status_code == 400
         assert "exceeds text limit" in answer.json()["error"]
         assert client.get("/health").json()["queue"]["tokens"] == 0
-
-
-def test_no_client_waits_for_what_is_found_once(model_directory, monkeypatch):
-    """What an imported model reads in the place of placeholders takes a second or two to find."""
-    translator = load_models([model_directory]).pairs["en", "de"]
-    monkeypatch.setattr("headway.ext.protect.placeholder_words.find_copied", pytest.fail)
-    assert cut(translator, "the {name} sees a dog")[0].masked_sources

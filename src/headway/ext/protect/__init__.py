@@ -1,8 +1,9 @@
 """Text that must stay in a translation (placeholders, code, numbers, tags, emoji), and terms that must come in it.
 
-Mask, translate, restore: three files tell it. `masking` is the stage that the pipeline of a translation calls. It makes a `MarkedText` of a
-line (`marked_text`), which is cut like any text; each piece becomes a `MaskedSource` (`masked_source`), what the model reads instead and
-what its translation must contain. `restoring` puts what stays, and the terms that are missing, into what the model has written. They ask
+Mask, translate, restore: `masking` is the stage that the pipeline of a translation calls. `line_pieces` makes a `MarkedText` of a line
+(`marked_text`), which is cut like any text; each piece gets a `MaskedSource` (`masked_source`): what the model reads instead, and what its
+translation must contain. It writes the translation, too: `restoring` puts what stays, and the terms that are missing, into what the model
+has written. They ask
 
 - what must stay: `protected_text`, by the table ``patterns.tsv``; `message_formats`, what programs replace; `capitals`;
 - what must come: `glossary`, and its files, `glossary_file`;

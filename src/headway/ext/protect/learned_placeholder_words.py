@@ -14,7 +14,6 @@ from headway.ext.protect.placeholder_words import (
     Gap,
     LearnedPhrases,
     SteadyPhrase,
-    find_neighbors,
     list_neighbors,
     save_placeholder_words,
 )
@@ -134,10 +133,10 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
         before, after, spelled = Counter[str](), Counter[str](), Counter[str]()
         for row in rows if forms else ():
             start, end = of_sources[row][phrase][0]
-            neighbors = find_neighbors(sources[row], start, end)
-            written[starts_sentence(sources[row][:start])][sources[row][start:end]] += 1
-            before[neighbors[0]] += 1
-            after[neighbors[1]] += 1
+            left, own, right = sources[row][:start], sources[row][start:end], sources[row][end:]
+            written[starts_sentence(left)][own] += 1
+            before[list_neighbors(left)[-1][0]] += 1
+            after[list_neighbors(right)[0][1]] += 1
             places = (span for form in forms for span in of_targets[row].get(form, ()))
             spelled.update(translations[row][slice(*span)] for span in places)
         if not forms or (forms != [phrase] if is_number else len(before) > MIXED * len(rows)):

@@ -8,20 +8,19 @@ Where a text is cut does not depend on what is masked: a private-use character s
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import unescape
-from itertools import cycle, groupby
+from itertools import groupby
 
 from headway.ext.protect.capitals import find_initials, lower, to_small_letters
 from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.masked_source import MaskedSource, SourcePart
 from headway.ext.protect.placeholder_words import (
-    NOTHING,
-    PlaceholderWord,
-    choose_words,
-    find_free,
-    find_neighbors,
+    Neighbors,
+    PlaceholderWords,
+    count_tokens,
+    list_neighbors,
 )
 from headway.ext.protect.protected_text import ELEMENT, SYMBOLS, find_protected_text
 from headway.text import (
@@ -37,9 +36,9 @@ _FREE = range(0xF0000, 0x110000)
 _MARK = re.compile(f"([{chr(_FREE[0])}-{chr(_FREE[-1])}])")
 _HIDDEN = chr(_FREE[0])  # no part of a word
 _JOINTS = "'\u2019-"  # of words
+_NEAR = 8  # characters beside a name
 _CLOSING = re.compile(r"[.,;:!?]")
 _BEFORE_WORDS = "([{\"'“”„‟«»‹›‘’‚-/"  # a symbol behind them belongs to the word
-COPIES = 3  # masked sources with words that are copied
 MOST_TERMS = 32  # of a piece; the time of a step grows with them
 
 
@@ -51,7 +50,7 @@ class MarkedText:
         tokenizer: Of the model.
         keep: Whether placeholders, addresses, code, tags and numbers with units are kept.
         glossary: None: there is none.
-        placeholder_words: Returns those of the model; called if there is text to replace.
+        words: The placeholder words of the model.
         language_name: The name of a target language that the model reads first, such as ``>>deu<<``.
 
     Attributes:
@@ -63,15 +62,14 @@ class MarkedText:
         self,
         text: str,
         tokenizer: Tokenizer,
-        *,
         keep: bool,
         glossary: Glossary | None,
-        placeholder_words: Callable[[], Sequence[PlaceholderWord]] = tuple,
+        words: PlaceholderWords,
         language_name: str = "",
     ) -> None:
-        self.tokenizer, self.language_name = tokenizer, language_name
-        self.placeholder_words = placeholder_words
+        self.tokenizer, self.words, self.language_name = tokenizer, words, language_name
         self.marks: dict[str, SourcePart] = {}
+        self._encoded: dict[str, list[int]] = {}
         spans = sorted(self._find_parts(text, keep, glossary))
         used = set(text) if spans else set()
         free = (character for character in map(chr, _FREE) if character not in used)
@@ -91,22 +89,15 @@ class MarkedText:
         terms = glossary.find(text, found) if glossary else []
         in_terms = {at for term in terms for at in range(term.start, term.end)}
         for start, end, renderings, term in terms:
-            part = self._make_part("term", text[start:end], renderings, not term.is_kept)
-            yield start, end, part
+            # What the model must not write, or has no subwords for, is put in the place of a placeholder word.
+            spelled, ids = ((), ()) if term.is_kept else _spell(self.tokenizer, renderings)
+            kind, some = ("term", spelled) if spelled else ("name", renderings[:1])
+            yield start, end, SourcePart(text[start:end], kind, some, ids, is_term=True)
         for start, end, kind in found:
             if start not in in_terms:
                 source = text[start:end]
                 written = unescape(source) if kind == "reference" else source
-                yield start, end, self._make_part(kind, source, (written,), kind == "literal")
-
-    def _make_part(
-        self, kind: str, source: str, renderings: tuple[str, ...], is_spelled: bool
-    ) -> SourcePart:
-        """Return a part; what is spelled is written by the model, unless its vocabulary has no subwords for it."""
-        spelled, alternatives = _spell(self.tokenizer, renderings) if is_spelled else ((), ())
-        if kind in ("term", "literal") and not spelled:
-            return SourcePart(source, "name", renderings[:1], is_term=kind == "term")
-        return SourcePart(source, kind, spelled or renderings, alternatives, is_term=kind == "term")
+                yield start, end, SourcePart(source, kind, (written,))
 
     def to_small_letters(self, language: str) -> None:
         """Write the text, which is in capitals, as sentences, also its terms.
@@ -138,68 +129,28 @@ class MarkedText:
             for mark, group in split
         ]
 
-    def mask(self, marked: str) -> tuple[MaskedSource, ...]:
-        """Return the masked sources of a part of the marked text; none: the model reads the text itself."""
+    def mask(self, marked: str) -> MaskedSource | None:
+        """Return what the model reads for a part of the marked text; None: it reads the text itself.
+
+        Which phrase fits in the place of a name depends on the sentence ("{count} files", "{name} writes"), and nothing may
+        fit best: a sentence may be whole without the protected text ("the user {name} has left"). The words beside it decide.
+        """
         parts = self.parts(marked)
-        kinds = {part.kind for part in parts} - {"text"}
-        if kinds.isdisjoint(("name", "literal")):
-            return (self.write(parts, ()),) if kinds else ()
-        return tuple(self._list_masked_sources(parts))
-
-    def _list_masked_sources(self, parts: Sequence[SourcePart]) -> Iterator[MaskedSource]:
-        """Yield the masked sources of parts with text to replace; numbers with units are read once, and replaced once.
-
-        Which phrase fits depends on the sentence ("{count} files", "{name} writes"), and nothing may fit best: a sentence may
-        be whole without the protected text ("the user {name} has left"). The words beside it decide. Nothing is known of
-        words that are copied: there are several masked sources with them, and one without, of which the likeliest translation is taken.
-        """
-        written = {token for p in parts for tokens in p.alternatives for token in tokens}
-        free = find_free(self.placeholder_words(), _hide_protected(parts), written)
-        names = {
-            n: _may_be_nothing(parts, n) for n, part in enumerate(parts) if part.kind == "name"
-        }
-        literals = {n: False for n, part in enumerate(parts) if part.kind == "literal"}
-        if any(each.known is not None for each in free):
-            nothing = [each for each in self.placeholder_words() if not each.text]
-            for is_read in (True, False) if literals else (True,):
-                replaced = names if is_read else dict(sorted((names | literals).items()))
-                neighbors = [_find_neighbors(parts, number) for number in replaced]
-                words = choose_words(free, nothing, neighbors, [*replaced.values()])
-                yield self.write(parts, words, reads_literals=is_read)
-            return
-        for first in range(max(1, min(COPIES if names else 2, len(free)))):
-            yield self.write(parts, [*free[first:], *free[:first]], reads_literals=first == 0)
-        if names and all(names.values()):
-            yield self.write(parts, [NOTHING])
-
-    def write(
-        self,
-        parts: Sequence[SourcePart],
-        placeholder_words: Sequence[PlaceholderWord],
-        *,
-        reads_literals: bool = True,
-    ) -> MaskedSource:
-        """Return what the model reads for parts of the marked text.
-
-        Args:
-            parts: From `parts`.
-            placeholder_words: The words to take, in this order; after the last comes the first again.
-            reads_literals: Whether the model reads numbers with units, and not placeholder words for them.
-        """
-        chosen, terms = cycle(placeholder_words), 0
-        text, written = "", list[SourcePart]()
+        if all(part.kind == "text" for part in parts):
+            return None
+        fixed = {token for part in parts for tokens in part.alternatives for token in tokens}
+        names = [*_list_names(parts)]
+        chosen = iter(self.words.choose(_hide_protected(parts), fixed, names) if names else ())
+        text, terms, written = "", 0, list[SourcePart]()
         for number, part in enumerate(parts):
             read, following = part.source, _hide_protected(parts[number + 1 : number + 2])[:1]
-            if part.kind == "literal" and not reads_literals:
-                part = part._replace(kind="name")
-            if part.kind == "name":
-                # A model that copies nothing reads the text itself.
-                itself = PlaceholderWord(
-                    part.source, spell_words(self.tokenizer, part.renderings)[:1]
+            if part.kind in ("name", "literal"):
+                word = next(chosen)  # None: nothing else is known that the model could read
+                read = word.read_after(text) if word else part.source
+                alternatives = (
+                    word.alternatives if word else spell_words(self.tokenizer, part.renderings)[:1]
                 )
-                word = next(chosen, itself)
-                read = word.read_after(text)
-                part = part._replace(alternatives=word.alternatives)
+                part = part._replace(kind="name", alternatives=alternatives)
             elif part.kind == "term" and (terms := terms + 1) > MOST_TERMS:
                 part = SourcePart(part.source)
             elif part.kind == "reference":
@@ -217,9 +168,14 @@ class MarkedText:
             for part in placed
             if part.alternatives
         )
+        return MaskedSource(text, self.encode(text), constraints, tuple(placed))
+
+    def encode(self, text: str) -> list[int]:
+        """Return the token ids of a text behind the name of the language."""
         plain = self.language_name + simplify_breaks(text.strip())
-        [ids] = self.tokenizer.encode_source([plain])
-        return MaskedSource(text, ids, constraints, tuple(placed))
+        if plain not in self._encoded:  # what terms leave as it is, is asked for twice
+            [self._encoded[plain]] = self.tokenizer.encode_source([plain])
+        return self._encoded[plain]
 
 
 @lru_cache(1024)  # a term may occur a thousand times in a text, and in many
@@ -271,20 +227,21 @@ def _hide_protected(parts: Sequence[SourcePart]) -> str:
     return "".join(part.source if part.kind == "text" else _HIDDEN for part in parts)
 
 
-def _find_neighbors(parts: Sequence[SourcePart], number: int) -> tuple[str, str]:
-    """Return the words or punctuation marks that the model reads before and after a part; see `find_neighbors`."""
-    read = [part.source if part.kind in ("text", "term", "literal") else "" for part in parts]
-    before = "".join(read[:number])
-    return find_neighbors(before + "".join(read[number + 1 :]), len(before), len(before))
-
-
-def _may_be_nothing(parts: Sequence[SourcePart], number: int) -> bool:
-    """Return whether a name may stand for nothing.
+def _list_names(parts: Sequence[SourcePart]) -> Iterator[tuple[Neighbors, bool]]:
+    """Yield for each name the words or punctuation marks beside it, see `list_neighbors`, and whether it may stand for nothing.
 
     A word must stand beside it, because without it two marks, as of quotes, would meet; and the name must be no part of
     a word, as in "{name}'s".
     """
-    before, after = _hide_protected(parts[:number]), _hide_protected(parts[number + 1 :])
-    beside = before.rstrip(_JOINTS)[-1:], after.lstrip(_JOINTS)[:1]
-    has_word = any(word[:1].isalnum() for word in _find_neighbors(parts, number))
-    return has_word and not any(map(is_word_character, beside))
+    read = [part.source if part.kind in ("text", "term") else " " for part in parts]
+    neighbors, hidden = list_neighbors("".join(read)), _hide_protected(parts)
+    at = tokens = 0
+    for part, own in zip(parts, read, strict=True):
+        if part.kind in ("name", "literal"):
+            before, after = hidden[max(0, at - _NEAR) : at], hidden[at + 1 : at + 1 + _NEAR]
+            beside = before.rstrip(_JOINTS)[-1:], after.lstrip(_JOINTS)[:1]
+            has_word = any(word[:1].isalnum() for word in neighbors[tokens])
+            may_be = part.kind == "name" and not any(map(is_word_character, beside))
+            yield neighbors[tokens], has_word and may_be
+        at += len(part.source) if part.kind == "text" else 1
+        tokens += count_tokens(own)

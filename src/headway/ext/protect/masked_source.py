@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from headway.text import (
-    Span,
-    Tokenizer,
-    find_words,
-    word_at,
-)
-from headway.translation import Constraint
+from headway.ext.protect.restoring import Restored, link_parts, map_words, restore
+from headway.text import Span, Tokenizer
+from headway.translation import Constraint, WordPairs, find_alternatives
 
 
 class SourcePart(NamedTuple):
@@ -17,9 +13,9 @@ class SourcePart(NamedTuple):
 
     Attributes:
         source: The part, as the text has it.
-        kind: text: the model reads it; name: protected, the model reads a placeholder word or nothing; tag: protected,
-            the model reads nothing; literal: protected, the model reads it or a placeholder word; reference: the model
-            reads its character; term: the model reads it.
+        kind: text: the model reads it; name: protected, the model reads a placeholder word or nothing; literal: a name that
+            is never nothing; tag: protected, the model reads nothing; reference: the model reads its character; term: the
+            model reads it.
         renderings: Of a term: each of them meets its constraint. Of a reference: its character. Of ordinary text: none.
             Otherwise the text that is kept.
         alternatives: Target token ids, one of which the translation must have.
@@ -83,8 +79,13 @@ class MaskedSource(NamedTuple):
         """Return the parts of some kinds for which the model reads something."""
         return [part for part in self.parts if part.kind in kinds and part.read]
 
-    def list_term_texts(self, tokenizer: Tokenizer) -> list[str]:
-        """Return what the model may write for a piece whose only words are a term: each rendering, the first one first.
+    @property
+    def words(self) -> list[int]:
+        """For each word of ``text`` the number of its word in the piece."""
+        return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
+
+    def list_known(self, tokenizer: Tokenizer) -> list[list[int]]:
+        """Return the translations of a piece whose only words are a term: each rendering, the first one first.
 
         There are none for other pieces. The model would write a sentence with the term, as it has learned from sentences.
         """
@@ -100,25 +101,55 @@ class MaskedSource(NamedTuple):
             capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
             renderings = dict.fromkeys(capitals.get(r.casefold(), r) for r in term.renderings)
         before, after = self.text[: term.start], self.text[term.span[1] :]
-        return [f"{before}{rendering}{after}".strip() for rendering in renderings]
+        texts = [f"{before}{rendering}{after}".strip() for rendering in renderings]
+        return tokenizer.encode_target(texts)
 
-    @property
-    def words(self) -> list[int]:
-        """For each word of ``text`` the number of its word in the piece."""
-        return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
+    def find_rendered(self, tokenizer: Tokenizer, tokens: Sequence[int]) -> dict[int, Span]:
+        """Return where a translation has what it must contain: ranges of its characters, by the numbers of the parts."""
+        return find_alternatives(tokenizer, [part.alternatives for part in self.parts], tokens)
 
+    def needs_links(
+        self, tokenizer: Tokenizer, tokens: Sequence[int], all_of_them: bool = False
+    ) -> bool:
+        """Return whether a translation gets links: the model does not read a part, or has not written what it must.
 
-def map_words(pieces: Sequence[tuple[str, str, bool]]) -> list[int]:
-    """Return for each word of a text the number of its word in a changed form of the text.
+        Args:
+            tokenizer: Of the model.
+            tokens: The translation.
+            all_of_them: Whether any translation with words gets some.
+        """
+        if not self.has_words or all_of_them or any(part.is_tag for part in self.parts):
+            return self.has_words
+        wanted = sum(bool(part.alternatives) for part in self.parts)
+        return len(self.find_rendered(tokenizer, tokens)) < wanted
 
-    Args:
-        pieces: Of both texts, from left to right, and whether each was left as it was; all words of another piece belong
-            to its beginning.
-    """
-    places: list[int] = []  # for each character of the text its place in the changed one
-    at = 0
-    for piece, changed, is_same in pieces:
-        places += range(at, at + len(piece)) if is_same else [at] * len(piece)
-        at += len(changed)
-    text, words = "".join(p[0] for p in pieces), find_words("".join(p[1] for p in pieces))
-    return [max(0, word_at(words, places[start])) for start, _ in find_words(text)]
+    def link_certain(self, tokenizer: Tokenizer, tokens: Sequence[int]) -> WordPairs:
+        """Return the links that are certain: between what a translation must contain and what the model has read for it."""
+        rendered = self.find_rendered(tokenizer, tokens)
+        spans = [(self.parts[number].span, place) for number, place in rendered.items()]
+        return link_parts(self.text, tokenizer.decode(tokens), spans)
+
+    def restore(self, tokenizer: Tokenizer, tokens: Sequence[int], links: WordPairs) -> Restored:
+        """Return a translation with what the piece keeps; ``links`` are needed if `needs_links` says so."""
+        rendered = self.find_rendered(tokenizer, tokens)
+        return restore(self, tokenizer.decode(tokens), rendered, links)
+
+    def write(self, tokenizer: Tokenizer, tokens: Sequence[int], links: WordPairs) -> str:
+        """Return the text of a translation; a piece of which the model reads no word stays as it is."""
+        return self.restore(tokenizer, tokens, links).text if self.has_words else self.source
+
+    def align(self, tokenizer: Tokenizer, tokens: Sequence[int], links: WordPairs) -> WordPairs:
+        """Return the links between the words of the piece and those of what `write` returns.
+
+        Args:
+            tokenizer: Of the model.
+            tokens: The translation.
+            links: Between the words that the model has read and those that it has written.
+        """
+        if not self.has_words:
+            return links
+        restored = self.restore(tokenizer, tokens, links)
+        sources, targets = self.words, restored.words
+        read = [(sources[source], targets[target]) for source, target in links]
+        kept = link_parts(self.source, restored.text, restored.kept)
+        return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])

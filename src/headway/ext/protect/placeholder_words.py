@@ -9,30 +9,26 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headway import __version__
-from headway.errors import HeadwayError
+from headway.config import SearchConfig
 from headway.ext.protect.capitals import starts_sentence
 from headway.files import check_writer, read_small_file, replace_text
-from headway.text import SPACE, WORD, Tokenizer
-from headway.translation import spell_words
-
-if TYPE_CHECKING:
-    from headway.translation import Engine
+from headway.text import SPACE, WORD, Languages, name_pair
+from headway.translation import TokenSearch, spell_words
 
 FILE = "stand_ins.json"
 FORMAT = 2  # in format 1, which no released version wrote, there was no gap
 MAX_BYTES = 64 << 20  # a pair of languages has 200,000 mostly, and 2 million at most
-UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 FOUND = 24  # words that a model copies
 EXAMINED = 1000  # words; the most frequent are first in a vocabulary
-AT_ONCE = 250
-COMMON = 0.25  # how much it counts against a word that it is common
+UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 _TOKEN = re.compile(rf"{WORD}|[^\w\s]")
+Neighbors = tuple[str, str]  # the words or punctuation marks before and after a place
 
 
 class SteadyPhrase(NamedTuple):
@@ -100,34 +96,27 @@ class LearnedPhrases(NamedTuple):
 
 
 class PlaceholderWord(NamedTuple):
-    """A word or phrase that the model translates in the same way in most sentences, or nothing.
+    """A phrase that the model translates in the same way in most sentences.
 
     Attributes:
-        text: What the model reads; "": nothing, because the sentence may be whole without a placeholder.
+        phrase: The phrase.
         alternatives: The target token ids of its translations.
-        known: Says where it fits; None: it is a word that is copied, or nothing beside such words.
     """
 
-    text: str
-    alternatives: tuple[tuple[int, ...], ...]
-    known: SteadyPhrase | Gap | None = None
+    phrase: SteadyPhrase
+    alternatives: tuple[tuple[int, ...], ...] = ()
 
     def read_after(self, before: str) -> str:
         """Return what the model reads behind a text."""
-        if isinstance(self.known, SteadyPhrase) and starts_sentence(before):
-            return self.known.initial
-        return self.text
-
-    def fit(self, neighbors: tuple[str, str]) -> float:
-        """Return how well it fits between two neighbors; see `SteadyPhrase.fit` and `Gap.fit`."""
-        return 0.0 if self.known is None else self.known.fit(*neighbors)
+        return self.phrase.initial if starts_sentence(before) else self.phrase.text
 
     def is_within(self, other: "PlaceholderWord") -> bool:
         """Return whether a translation of it is one of another placeholder word, or a part of one."""
         return not _list_parts(other.alternatives).isdisjoint(self.alternatives)
 
 
-NOTHING = PlaceholderWord("", ())
+# The sentence may be whole without a placeholder.
+NOTHING = PlaceholderWord(SteadyPhrase("", "", (), 0, {}, {}))
 
 
 @lru_cache(1024)
@@ -140,7 +129,7 @@ def _list_parts(alternatives: tuple[tuple[int, ...], ...]) -> frozenset[tuple[in
     )
 
 
-def list_neighbors(text: str) -> list[tuple[str, str]]:
+def list_neighbors(text: str) -> list[Neighbors]:
     """Return the words or punctuation marks before and after each place between two of them, and at both ends.
 
     They have no capitals. An empty one means that the place is first or last. What stands before it has a "^" if it is the
@@ -151,61 +140,71 @@ def list_neighbors(text: str) -> list[tuple[str, str]]:
     return [*zip(before, [*tokens, ""], strict=True)]
 
 
-def find_neighbors(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return the words or punctuation marks before and after a part of a text; see `list_neighbors`."""
-    after = _TOKEN.search(text, end)
-    return list_neighbors(text[:start])[-1][0], (after[0] if after else "").casefold()
+def count_tokens(text: str) -> int:
+    """Return the number of words and punctuation marks of a text."""
+    return len(_TOKEN.findall(text))
 
 
-def find_free(
-    words: Sequence[PlaceholderWord], text: str, written: Collection[int]
-) -> list[PlaceholderWord]:
-    """Return the words and phrases that a translation can only contain because of themselves.
-
-    Two phrases may have one translation: a text with "personnes" has no placeholder word "gens", because both are "people".
+class PlaceholderWords:
+    """What a model reads in the place of placeholders and the like: phrases that it has learned, or words that it copies.
 
     Args:
-        words: Of the model.
-        text: What the model reads besides.
-        written: Tokens that the translation must contain besides, of terms and numbers: what has one of them could only be
-            written as a part of these.
+        forward: The model.
+        languages: Codes of source and target.
+        search: Gives the precision of the search for words that are copied.
     """
-    present = _spell_phrase(text)
-    said = [each for each in words if each.text and _spell_phrase(each.text) in present]
-    return [
-        each
-        for each in words
-        if each.text
-        and _spell_phrase(each.text) not in present
-        and not any(not set(tokens).isdisjoint(written) for tokens in each.alternatives)
-        and not any(map(each.is_within, said))
-    ]
 
+    def __init__(self, forward: TokenSearch, languages: Languages, search: SearchConfig) -> None:
+        self._forward, self._languages, self._search = forward, languages, search
 
-def choose_words(
-    free: Sequence[PlaceholderWord],
-    nothing: Sequence[PlaceholderWord],
-    neighbors: Sequence[tuple[str, str]],
-    may_be_nothing: Sequence[bool],
-) -> list[PlaceholderWord]:
-    """Return for each name the phrase, or nothing, that fits best between its neighbors.
+    @cached_property
+    def known(self) -> tuple[list[PlaceholderWord], Gap | None]:
+        """The words, and the places with nothing, if they are known; read or found when a text needs them."""
+        tokenizer = self._forward.tokenizer
+        learned = load_placeholder_words(self._forward.directory).get(name_pair(self._languages))
+        if learned and learned.phrases:
+            phrases, gap = learned
+        else:
+            phrases, gap = find_copied(self._forward, self._search), None
+        words = [PlaceholderWord(p, spell_words(tokenizer, p.translations)) for p in phrases]
+        return words, gap
 
-    No phrase is taken twice while there are others, so that names do not change places.
+    def choose(
+        self, text: str, written: Collection[int], names: Sequence[tuple[Neighbors, bool]]
+    ) -> list[PlaceholderWord | None]:
+        """Return for each name the phrase, or nothing, that fits best between its neighbors; None: there is neither.
 
-    Args:
-        free: From `find_free`.
-        nothing: The words that are none.
-        neighbors: For each name, from `find_neighbors`.
-        may_be_nothing: Whether each may stand for nothing.
-    """
-    chosen: list[PlaceholderWord] = []
-    apart = list(free)  # those that have nothing in common with a chosen one
-    for beside, may_be in zip(neighbors, may_be_nothing, strict=True):
-        fitting = [*(apart or free), *(nothing if may_be else ())]
-        new = max(fitting, key=lambda each: each.fit(beside))
-        apart = [each for each in apart if not (each.is_within(new) or new.is_within(each))]
-        chosen.append(new)
-    return chosen
+        The translation can only contain the phrases because of themselves: "personnes" in the text excludes "gens", because both
+        are "people". No phrase is taken twice while there are others, so that names do not change places.
+
+        Args:
+            text: What the model reads besides.
+            written: Tokens that the translation must contain besides, of terms and numbers.
+            names: For each name its neighbors, from `find_neighbors`, and whether it may stand for nothing.
+        """
+        (words, gap), present = self.known, _spell_phrase(text)
+        said = [each for each in words if _spell_phrase(each.phrase.text) in present]
+        free = [
+            each
+            for each in words
+            if each not in said
+            and all(set(tokens).isdisjoint(written) for tokens in each.alternatives)
+            and not any(map(each.is_within, said))
+        ]
+        chosen: list[PlaceholderWord | None] = []
+        apart = free  # those that have nothing in common with a chosen one
+        for beside, may_be_nothing in names:
+            fits = [each.phrase.fit(*beside) for each in apart or free]
+            best = max(fits, default=-math.inf)
+            if may_be_nothing and (not fits or (gap and gap.fit(*beside) > best)):
+                chosen.append(NOTHING)
+            elif not fits:
+                chosen.append(None)
+            else:
+                new = (apart or free)[fits.index(best)]
+                apart = [each for each in apart if not (each.is_within(new) or new.is_within(each))]
+                chosen.append(new)
+        return chosen
 
 
 def _spell_phrase(text: str) -> str:
@@ -213,66 +212,27 @@ def _spell_phrase(text: str) -> str:
     return " ".join(["", *re.findall(WORD, text.casefold()), ""])
 
 
-def spell_learned(learned: LearnedPhrases, tokenizer: Tokenizer) -> list[PlaceholderWord]:
-    """Return the phrases that were learned, and nothing, which may fit better than any of them.
+def find_copied(forward: TokenSearch, search: SearchConfig) -> list[SteadyPhrase]:
+    """Return words that a model translates by themselves, such as names, the likeliest first.
 
     Args:
-        learned: For the pair of languages of a translation.
-        tokenizer: Of the model.
+        forward: The model.
+        search: Gives the precision.
     """
-    phrases = [
-        PlaceholderWord(phrase.text, spell_words(tokenizer, phrase.translations), phrase)
-        for phrase in learned.phrases
-    ]
-    return [*phrases, PlaceholderWord("", (), learned.gap)]
-
-
-def find_copied(engine: "Engine", tokenizer: Tokenizer) -> list[PlaceholderWord]:
-    """Return the words that a model copies best, the best first.
-
-    Candidates are words with a capital and numbers, because names and numbers are copied in most
-    languages. They are ranked by the probability that the translation of the word alone begins with it,
-    less for words that begin the translations of other words too.
-
-    Args:
-        engine: Runs the model.
-        tokenizer: Of the model.
-    """
-    import numpy as np
-    import torch
-
-    candidates: list[tuple[PlaceholderWord, list[int]]] = []
+    tokenizer = forward.tokenizer
     subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     words = dict.fromkeys(subword.removeprefix(SPACE) for subword in subwords)
-    likely = [
-        word
-        for word in words
-        if word.isascii()
-        and word.isalnum()
-        and (word.isdigit() or (word[0].isupper() and len(word) > 1))
-    ]
-    for word in likely[:EXAMINED]:
-        [source], [target] = tokenizer.encode_source([word]), tokenizer.encode_target([word])
-        is_short = len(source) <= 4 and len(target) <= 3  # two tokens, </s>, perhaps a language
-        if is_short and tokenizer.unk not in (*source, *target):
-            candidates.append((PlaceholderWord(word, (tuple(target[:-1]),)), source))
-    own: list[float] = []  # the log-probability of each word, given itself
-    usual = torch.zeros(tokenizer.target_vocab_size, dtype=torch.float64)  # given any of the words
-    for start in range(0, len(candidates), AT_ONCE):
-        part = candidates[start : start + AT_ONCE]
-        with torch.inference_mode():
-            decoding = engine.start([source for _, source in part], 1, 2)
-            logits_NV = decoding.logits(np.full(len(part), tokenizer.target_pad))
-        log_p_NV = logits_NV.double().log_softmax(-1).cpu()
-        own += log_p_NV[range(len(part)), [each.alternatives[0][0] for each, _ in part]].tolist()
-        usual += log_p_NV.exp().sum(0) / len(candidates)
-    prior = usual.log().tolist()
-    scores = [
-        each - COMMON * prior[placeholder_word.alternatives[0][0]]
-        for each, (placeholder_word, _) in zip(own, candidates, strict=True)
-    ]
-    best = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:FOUND]
-    return [candidates[i][0] for i in best]
+    names = [word for word in words if word.isascii() and word.istitle() and word[1:].isalpha()]
+    names = names[:EXAMINED]
+    greedy = SearchConfig(beam=1, precision=search.precision, max_extra=2)
+    found = forward.search(tokenizer.encode_source(names), [[] for _ in names], greedy)
+    copied = {
+        name: best.score
+        for name, [best] in zip(names, found, strict=True)
+        if tokenizer.decode(best.tokens) == name
+    }
+    likely = sorted(copied, key=lambda name: -copied[name])[:FOUND]
+    return [SteadyPhrase(name, name, [name], 0, {}, {}) for name in likely]
 
 
 def save_placeholder_words(directory: Path, learned: Mapping[str, LearnedPhrases]) -> None:
@@ -304,14 +264,9 @@ def load_placeholder_words(directory: Path | None) -> dict[str, LearnedPhrases]:
     if values["format"] < FORMAT:
         return {}
     with check_writer(file, values):
-        try:
-            return {
-                name: _parse(some["phrases"], some["gap"]) for name, some in values["pairs"].items()
-            }
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            raise HeadwayError(
-                f"{file}: damaged: its phrases are not as a training writes them ({error})"
-            ) from None
+        return {
+            name: _parse(some["phrases"], some["gap"]) for name, some in values["pairs"].items()
+        }
 
 
 def _parse(phrases: list[dict[str, Any]], gap: dict[str, Any]) -> LearnedPhrases:

@@ -48,7 +48,7 @@ class ProtectedText(NamedTuple):
         start: Its first character.
         end: The character after it.
         kind: How it stands in a sentence. A name stands for words, a tag for none, like other protected text in
-            brackets of its own; a literal, a code or a number with its unit, is read like the words beside it; a
+            brackets of its own; a literal, a code or a number with its unit, is a name that never stands for nothing; a
             reference is read as its character. A break is a tag at which a text ends; `find_protected_text` returns it as
             a tag.
     """

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from headway.ext.protect.masked_source import MaskedSource, SourcePart, map_words
 from headway.ext.protect.protected_text import ELEMENT
 from headway.ext.protect.word_ranges import between, overlapped, translate_range
-from headway.text import MARK, Span, Tokenizer, find_words, is_word_character, word_at
-from headway.translation import WordPairs, find_alternatives
+from headway.text import MARK, Span, find_words, is_word_character, word_at
+from headway.translation import WordPairs
+
+if TYPE_CHECKING:
+    from headway.ext.protect.masked_source import MaskedSource, SourcePart
 
 _CORE = re.compile(rf"\w.*[\w{MARK}]|\w", re.DOTALL)  # of a word, without punctuation
 
@@ -64,28 +66,30 @@ class _Tag(NamedTuple):
     word: int
     is_attached: bool
     is_followed: bool
-    part: SourcePart
+    part: "SourcePart"
 
 
 def restore(
-    tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int], links: WordPairs
+    masked: "MaskedSource", text: str, rendered: Mapping[int, Span], links: WordPairs
 ) -> Restored:
     """Return a translation with what the source of a masked source keeps.
 
     Args:
-        tokenizer: Of the model.
         masked: What the model has translated.
-        tokens: The translation.
-        links: Pairs (word of the masked source, word of the translation); needed if `needs_links` says so.
+        text: The translation.
+        rendered: Where it has what it must contain, see `MaskedSource.find_rendered`.
+        links: Pairs (word of the masked source, word of the translation).
     """
-    text, rendered = tokenizer.decode(tokens), find_rendered(tokenizer, masked, tokens)
     edits = list[Replacement]()
     for number, place in rendered.items():
         part = masked.parts[number]
         if part.kind == "name":  # in the place of its placeholder word
             edits.append(Replacement(*place, part.renderings[0], part.own_span))
     edits += _replace_linked(masked, text, rendered, links)
-    edits += [*_place_tags(masked, text, links), *_write_references(masked, text, edits)]
+    one_word = text  # each name is one in it, so that no tag comes into it
+    for start, end, *_ in edits:
+        one_word = one_word[:start] + "x" * (end - start) + one_word[end:]
+    edits += [*_place_tags(masked, one_word, links, text), *_write_references(masked, text, edits)]
     pieces, kept = list[tuple[str, str, bool]](), list[tuple[Span, Span]]()
     restored, at = "", 0
     for edit in sorted(edits, key=lambda edit: edit[:2]):
@@ -98,35 +102,14 @@ def restore(
         new = edit.text.strip(" ") if is_tab else _join_spaces(restored, edit.text, text[end:])
         pieces.append((words, words, True))
         pieces.append((before[len(words) :], space, False))
-        pieces.append((text[at + len(before) : end], new, False))
+        written = text[at + len(before) : end]
+        pieces.append((written, new, written == new))
         restored, at = restored + new, end
         if edit.source is not None:
             first = len(restored) - len(new.lstrip())
             kept.append((edit.source, (first, first + len(new.strip()))))
     pieces.append((text[at:], text[at:], True))
     return Restored(restored + text[at:], pieces, kept)
-
-
-def needs_links(tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]) -> bool:
-    """Return whether `restore` needs links: the model does not read a part, or has not written what it must."""
-    if any(part.is_tag for part in masked.parts):
-        return True
-    wanted = sum(bool(part.alternatives) for part in masked.parts)
-    return len(find_rendered(tokenizer, masked, tokens)) < wanted
-
-
-def find_rendered(
-    tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]
-) -> dict[int, Span]:
-    """Return where a translation has what it must contain: ranges of its characters, by the numbers of the parts."""
-    return find_alternatives(tokenizer, [part.alternatives for part in masked.parts], tokens)
-
-
-def link_rendered(tokenizer: Tokenizer, masked: MaskedSource, tokens: Sequence[int]) -> WordPairs:
-    """Return the links that are certain: between what a translation must contain and what the model has read for it."""
-    rendered = find_rendered(tokenizer, masked, tokens)
-    spans = [(masked.parts[number].span, place) for number, place in rendered.items()]
-    return link_parts(masked.text, tokenizer.decode(tokens), spans)
 
 
 def link_parts(text: str, translation: str, parts: Sequence[tuple[Span, Span]]) -> WordPairs:
@@ -163,7 +146,7 @@ def _join_spaces(before: str, kept: str, after: str) -> str:
 
 
 def _replace_linked(
-    masked: MaskedSource, text: str, rendered: Mapping[int, Span], links: WordPairs
+    masked: "MaskedSource", text: str, rendered: Mapping[int, Span], links: WordPairs
 ) -> Iterator[Replacement]:
     """Yield the edits for what a translation must contain and lacks: it takes the place of the words that translate it.
 
@@ -194,7 +177,7 @@ def _replace_linked(
 
 
 def _write_references(
-    masked: MaskedSource, text: str, others: Sequence[Replacement]
+    masked: "MaskedSource", text: str, others: Sequence[Replacement]
 ) -> Iterator[Replacement]:
     """Yield the edits that write characters as references, as the source does; common ones stay."""
     references = {part.read: part.source for part in masked.find("reference")}
@@ -205,7 +188,7 @@ def _write_references(
             yield Replacement(at, at + 1, references[character])
 
 
-def _list_tags(masked: MaskedSource, words: Sequence[Span]) -> Iterator[_Tag]:
+def _list_tags(masked: "MaskedSource", words: Sequence[Span]) -> Iterator[_Tag]:
     """Yield what the model does not read of a piece, whose masked source has some words."""
     source = masked.source
     for part in masked.parts:
@@ -223,14 +206,22 @@ def _list_tags(masked: MaskedSource, words: Sequence[Span]) -> Iterator[_Tag]:
         yield _Tag(text, word, is_attached, is_followed or is_moved, part)
 
 
-def _place_tags(masked: MaskedSource, text: str, links: WordPairs) -> Iterator[Replacement]:
-    """Yield the edits that put tags around the translations of their words."""
+def _place_tags(
+    masked: "MaskedSource", text: str, links: WordPairs, written: str
+) -> Iterator[Replacement]:
+    """Yield the edits that put tags around the translations of their words.
+
+    Args:
+        masked: What the model has translated.
+        text: The translation, in which each part that tags must not divide is one word.
+        links: Pairs (word of the masked source, word of the translation).
+        written: The translation.
+    """
     source_words = find_words(masked.text)
     tags = [*_list_tags(masked, source_words)]
     if not tags:
         return
-    own_words, text = find_words(text), _mask_literals(masked, text)
-    words = find_words(text)
+    own_words, words = find_words(written), find_words(text)
     pairs = sorted((s, word_at(words, own_words[t][0])) for s, t in links if t < len(own_words))
     closing, whole = _pair_tags(tags), (0, len(source_words))
     # The open pairs: where each closes, which characters are inside, and which of these other pairs have. Pairs never
@@ -257,20 +248,10 @@ def _place_tags(masked: MaskedSource, text: str, links: WordPairs) -> Iterator[R
         else:
             is_last = tag.word == len(source_words) and _ends_in_marks(masked.text, source_words)
             if is_last and tag.is_attached and not tag.is_followed:  # it belongs to the sentence
-                at, written = len(text), tag.text
+                at = len(text)
             else:
-                at, written = _place_alone(tag, words, text, pairs)
-            yield _move_between(at, written, tag, text, low, high)
-
-
-def _mask_literals(masked: MaskedSource, text: str) -> str:
-    """Return a translation with a letter for each character of a code or a number with its unit.
-
-    So each is one word without marks, and no tag comes into it.
-    """
-    for literal in {part.read for part in masked.find("literal")}:
-        text = text.replace(literal, "x" * len(literal))
-    return text
+                at = _place_alone(tag, words, text, pairs)
+            yield _write_alone(at, tag, text, low, high)
 
 
 def _fit_between(start: int, end: int, low: int, high: int, taken: Sequence[Span]) -> Span:
@@ -296,17 +277,18 @@ def _ends_in_marks(text: str, words: Sequence[Span]) -> bool:
     return bool(words) and _find_end(text, words[-1]) < words[-1][1]
 
 
-def _move_between(at: int, written: str, tag: _Tag, text: str, low: int, high: int) -> Replacement:
+def _write_alone(at: int, tag: _Tag, text: str, low: int, high: int) -> Replacement:
     """Return the edit for a tag, moved between the tags that enclose it; of a name, no word touches it."""
-    if not low <= at <= high:
-        at, written = min(max(at, low), high), tag.text
+    place, written = min(max(at, low), high), tag.text
+    if place == at and not (tag.is_attached or tag.is_followed):
+        written = f" {written}" if at == len(text) else f"{written} "
     if tag.part.kind != "name":
-        return Replacement(at, at, written)
-    if is_word_character(text[at - 1 : at]) and not written[0].isspace():
+        return Replacement(place, place, written)
+    if is_word_character(text[place - 1 : place]) and not written[0].isspace():
         written = f" {written}"
-    if is_word_character(text[at : at + 1]) and not written[-1].isspace():
+    if is_word_character(text[place : place + 1]) and not written[-1].isspace():
         written = f"{written} "
-    return Replacement(at, at, written, tag.part.own_span)
+    return Replacement(place, place, written, tag.part.own_span)
 
 
 def _pair_tags(tags: Sequence[_Tag]) -> dict[int, int]:
@@ -328,17 +310,29 @@ def _pair_tags(tags: Sequence[_Tag]) -> dict[int, int]:
     return found
 
 
-def _place_alone(tag: _Tag, words: Sequence[Span], text: str, pairs: WordPairs) -> tuple[int, str]:
-    """Return where a tag that is not one of a pair stands in a translation, and its text with spaces."""
+def _place_alone(tag: _Tag, words: Sequence[Span], text: str, pairs: WordPairs) -> int:
+    """Return where a tag that is not one of a pair stands in a translation."""
     if tag.word == 0:
-        return 0, tag.text if tag.is_followed else f"{tag.text} "
-    if tag.is_attached:
-        before = [target for source, target in pairs if source == tag.word - 1]
-        if before and max(before) < len(words):
-            word = words[max(before)]
-            return _find_end(text, word) if tag.is_followed else word[1], tag.text
-    after = [pair for pair in pairs if pair[0] >= tag.word and pair[1] < len(words)]
-    at = words[after[0][1]][0] if after else len(text)
-    if tag.is_followed or tag.is_attached:
-        return at, tag.text
-    return at, f"{tag.text} " if after else f" {tag.text}"
+        return 0
+    before = [target for source, target in pairs if source == tag.word - 1]
+    if tag.is_attached and before:
+        word = words[max(before)]
+        return _find_end(text, word) if tag.is_followed else word[1]
+    after = [target for source, target in pairs if source >= tag.word]
+    return words[after[0]][0] if after else len(text)
+
+
+def map_words(pieces: Sequence[tuple[str, str, bool]]) -> list[int]:
+    """Return for each word of a text the number of its word in a changed form of the text.
+
+    Args:
+        pieces: Of both texts, from left to right, and whether each was left as it was; all words of another piece belong
+            to its beginning.
+    """
+    places: list[int] = []  # for each character of the text its place in the changed one
+    at = 0
+    for piece, changed, is_same in pieces:
+        places += range(at, at + len(piece)) if is_same else [at] * len(piece)
+        at += len(changed)
+    text, words = "".join(p[0] for p in pieces), find_words("".join(p[1] for p in pieces))
+    return [max(0, word_at(words, places[start])) for start, _ in find_words(text)]

@@ -17,17 +17,15 @@ from headway import __version__
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.files import check_writer, read_small_file, replace_text
-from headway.translation import GivenTarget, Hypothesis, Masking, Piece, Read, TokenSearch
+from headway.translation import GivenTarget, Hypothesis, Piece, Read, TokenSearch
 
 FILE = "quality.json"
 FORMAT = 2
 MAX_BYTES = 1 << 16
 LARGEST = 1e6  # of the numbers in the file
-# Each is higher for a better translation.
-FEATURES = {
-    "probability": "mean probability of the target tokens",
-    "length": "how far the ratio of target to source tokens is from 1: -|ln(T / S)|",
-}
+# The mean probability of the target tokens, and how far the ratio of target to source tokens is from 1: -|ln(T / S)|. Each
+# is higher for a better translation.
+FEATURES = ("probability", "length")
 # Format 1 has weights of six more features; these are their usual values.
 USUAL = {
     "weakest": -2.4,
@@ -57,7 +55,6 @@ class Evidence(NamedTuple):
 
 
 def examine(
-    masking: Masking,
     token_search: TokenSearch,
     piece: Piece,
     hypothesis: Hypothesis,
@@ -66,14 +63,12 @@ def examine(
     """Return the request for the evidence on a translation. With native code it depends on no other one, bit by bit.
 
     Args:
-        masking: What has masked the piece.
         token_search: Of the model.
         piece: The text.
         hypothesis: Its translation.
         search: Gives the precision.
     """
-    _, source = masking.read_by_model(piece, hypothesis)
-    target = hypothesis.tokens
+    source, target = (piece.masked_source or piece).ids, hypothesis.tokens
 
     def measure(given: GivenTarget) -> Evidence:
         distance = abs(np.log(len(target) / len(source)))
@@ -142,16 +137,13 @@ class QualityModel:
             )
         values = read_small_file(file, FORMAT, MAX_BYTES)
         with check_writer(file, values):
-            try:
-                return cls._parse(values)
-            except ValueError as error:
-                raise HeadwayError(f"{file}: damaged: {error}") from None
+            return cls._parse(values)
 
     @classmethod
     def _parse(cls, values: dict[str, Any]) -> "QualityModel":
         weights = values.get("weights")
         bias, *counts = (values.get(name, 0) for name in ("bias", "sentences", "spearman"))
-        if not isinstance(weights, dict) or not weights.keys() >= FEATURES.keys():
+        if not isinstance(weights, dict) or not weights.keys() >= {*FEATURES}:
             raise ValueError(f"weights must have the names {', '.join(FEATURES)}")
         is_right = all(map(_is_number, (bias, *counts, *weights.values())))
         if not is_right or min(weights.values()) < 0:

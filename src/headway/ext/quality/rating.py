@@ -88,7 +88,7 @@ class Rater:
         decode = self.token_search.tokenizer.decode
         for searched, settings in self._list_ways(piece, broken, search):
             candidates = yield from find_translations(
-                self.masking, self.token_search, None, searched, settings, prefix
+                self.token_search, None, searched, settings, prefix
             )
             others = yield from self._rate(piece, candidates, search)
             sound = [
@@ -117,7 +117,7 @@ class Rater:
         if "numbers" in broken:
             yield require_numbers(piece, self.token_search.tokenizer), wide
         yield piece, wide
-        if not piece.masked_sources:  # samples need not contain anything
+        if not piece.masked_source:  # samples need not contain anything
             drawn = replace(wide, sample=True, epsilon=EPSILON, temperature=1.0, top_k=0, top_p=1.0)
             yield piece, drawn
 
@@ -127,7 +127,7 @@ class Rater:
         """Rate translations; they get links if these say where something stands in them."""
         found = yield from self.masking.link(self.token_search, piece, found, search)
         model = self.token_search
-        evidence = yield [examine(self.masking, model, piece, each, search) for each in found]
+        evidence = yield [examine(model, piece, each, search) for each in found]
         ratings = map(partial(self._judge, piece), found, evidence)
         return [*zip(found, ratings, strict=True)]
 
@@ -136,7 +136,7 @@ class Rater:
         small = piece._replace(is_capital=False, before="", after="")
         tokenizer = self.token_search.tokenizer
         written = self.masking.write(tokenizer, self.languages[1], small, hypothesis)
-        source, translation = _hide_terms(piece, hypothesis, written)
+        source, translation = _hide_terms(piece, written)
         defects = find_defects(source, translation, self.languages)
         lost = find_lost_names(source, translation, self.languages)
         if any(self._is_name(word, evidence.weakest) for word in lost):
@@ -154,12 +154,12 @@ class Rater:
         return len(word) <= RARE * least or (least > 1 and weakest < UNLIKELY)
 
 
-def _hide_terms(piece: Piece, hypothesis: Hypothesis, translation: str) -> tuple[str, str]:
+def _hide_terms(piece: Piece, translation: str) -> tuple[str, str]:
     """Return a piece and its translation with a letter for each term: what stands there is right."""
-    if not piece.masked_sources:
+    if not piece.masked_source:
         return piece.text, translation
     source = ""
-    for part in piece.masked_sources[hypothesis.masked_source].parts:
+    for part in piece.masked_source.parts:
         rendering = next((r for r in part.renderings if part.is_term and r in translation), None)
         source += part.source if rendering is None else HIDDEN
         translation = translation.replace(rendering or HIDDEN, HIDDEN, 1)
@@ -171,10 +171,9 @@ def require_numbers(piece: Piece, tokenizer: Tokenizer) -> Piece:
 
     Terms, placeholder words and literals are required anyway.
     """
-    required = []
-    for masked in piece.masked_sources or [MaskedSource(piece.text.strip(), piece.ids)]:
-        texts = [part.read for part in masked.parts if part.kind == "text"]
-        numbers = spell_numbers("\n".join(texts) if masked.parts else masked.text)
-        constraints = (Constraint(spell_words(tokenizer, forms)) for forms in numbers)
-        required.append(masked._replace(constraints=(*masked.constraints, *constraints)))
-    return piece._replace(masked_sources=tuple(required))
+    masked = piece.masked_source or MaskedSource(piece.text.strip(), piece.ids)
+    texts = [part.read for part in masked.parts if part.kind == "text"]
+    numbers = spell_numbers("\n".join(texts) if masked.parts else masked.text)
+    constraints = (Constraint(spell_words(tokenizer, forms)) for forms in numbers)
+    required = masked._replace(constraints=(*masked.constraints, *constraints))
+    return piece._replace(masked_source=required)

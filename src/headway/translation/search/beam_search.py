@@ -74,14 +74,12 @@ class Hypothesis(NamedTuple):
         score: ``log_probability`` divided by the length penalty, unless something else has ranked the
             hypotheses.
         log_probability: Natural logarithm, summed over the tokens.
-        masked_source: Which masked form of the source it translates; see `headway.ext.protect.masked_source`.
         links: Pairs (word of what was read, word of the translation); None: nobody has asked for them.
     """
 
     tokens: list[int]
     score: float
     log_probability: float
-    masked_source: int = 0
     links: WordPairs | None = None
 
 
