@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
-from headway.ext.documents.html.parsing import parse_html
-from headway.ext.documents.passages import Passage
+from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.texts import SplitText
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from support.campaign import Campaign
@@ -82,8 +82,8 @@ class Texts(Campaign):
                 tokenizer.encode_source([text])[0]
             ),
             "splitting into pieces": lambda text: cut(translator, text),
-            "splitting into passages": lambda text: Passage.split(text, "en"),
-            "parsing HTML": parse_html,
+            "splitting into passages": lambda text: SplitText.divide(text, "en"),
+            "parsing HTML": lambda text: HtmlPage(text).paragraphs,
         }.items():
             broken = slow_shapes(work, 20_000)
             self.report(f"{name}: texts that take more than linear time", len(broken), broken)

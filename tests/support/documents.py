@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.document_translation import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
 from headway.text.word_links import WordLinks
 from support.grammar import make_text
@@ -143,7 +143,7 @@ def make_file(suffix: str, seed: int) -> bytes:
     return mark + text.encode()
 
 
-def same(paragraph: Paragraph[Any]) -> Translated:
+def same(paragraph: Paragraph) -> Translated:
     """Return a paragraph as its own translation."""
     return Translated(paragraph.text, WordLinks.identity(paragraph.text))
 
@@ -153,17 +153,17 @@ def rotate(text: str) -> str:
     return codecs.encode(text, "rot13")
 
 
-def translate(paragraph: Paragraph[Any], change: Callable[[str], str] = rotate) -> Translated:
+def translate(paragraph: Paragraph, change: Callable[[str], str] = rotate) -> Translated:
     """Return a translation in which every word is changed, in its place, but no protected text."""
     marks = KeptMarks(paragraph)
     return marks.expand(Translated(change(marks.text), WordLinks.identity(marks.text)))
 
 
-def expected_text(paragraph: Paragraph[Any]) -> str:
+def expected_text(paragraph: Paragraph) -> str:
     """Return the text of a paragraph after `translate`: kept elements have not changed."""
     text = rotate(paragraph.text)
 
-    def keep(elements: list[Element[Any]], text: str) -> str:
+    def keep(elements: list[Element], text: str) -> str:
         for element in elements:
             if element.is_kept:
                 kept = paragraph.text[element.start : element.end]

@@ -9,11 +9,14 @@ from urllib.parse import urlsplit
 from starlette.testclient import TestClient
 
 from headway import Glossary, SearchConfig, Translator
-from headway.ext.documents.document_translation import translate_document, write_document
-from headway.ext.documents.html.html_page import HtmlPage
+from headway.ext.documents.document_translation import (
+    translate_document,
+    translate_page,
+    write_document,
+)
+from headway.ext.documents.html.page import HtmlPage
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
-from headway.ext.documents.paragraph_translation import translate_page
 from headway.ext.documents.texts import TextPipeline, TextTranslation
 from headway.translation.requests import run
 from support.toy_models import sentences

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from headway.ext.documents import HtmlPage, Translated
-from headway.ext.documents.html.parsing import scan
-from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.document_translation import KeptMarks
+from headway.ext.documents.html.page import scan
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
 from support.documents import same, translate

@@ -4,9 +4,9 @@ import html
 
 import pytest
 
-from headway.ext.documents.mnemonics import find_mnemonic
+from headway.ext.documents.mnemonics import read_mnemonic
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import DocumentOptions, Translated
+from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ from headway.ext.documents.paragraph import DocumentOptions, Translated
     ],
 )  # fmt: skip
 def test_a_message_has_one_mnemonic_or_none(source: str, text: str | None) -> None:
-    found = find_mnemonic(source)
-    assert (found.text if found else None) == text
+    found = read_mnemonic(Paragraph(source))
+    assert (found.paragraphs[0].text if found else None) == text
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_message_has_one_mnemonic_or_none(source: str, text: str | None) -> No
 def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(
     source: str, target: str, expected: str
 ) -> None:
-    found = find_mnemonic(source)
+    found = read_mnemonic(Paragraph(source))
     assert found
     assert found.write([Translated(target)]).text == expected
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from headway.config import TextConfig
-from headway.ext.documents.passages import Passage
-from headway.ext.documents.texts import finish_sentence, is_readable, join_sentences
+from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.texts import SplitText, finish_sentence, is_readable, join_sentences
 from headway.text.learning import learn_model
 from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
@@ -14,6 +14,7 @@ from headway.text.words import find_words
 from headway.translation.translation import Translation
 from headway.translation.translator import Translator
 from support.extended_pieces import split_text
+from support.text_promises import slow_shapes
 
 TEXTS = [
     "One. Two! Three?  Four", "a\r\n\r\n b \n\nc.", "  ", "", "🎉 hello 🎉\n— \n", "Dr. Smith came. He left.",
@@ -25,7 +26,7 @@ TEXTS = [
 @pytest.mark.parametrize("split", [True, False])
 def test_a_passage_is_its_text(split: bool) -> None:
     for text in TEXTS:
-        passage = Passage.split(text, "en", split)
+        passage = SplitText.divide(text, "en", split)
         assert len(passage.gaps) == len(passage.sentences) + 1
         assert passage.join(passage.sentences, ("ja", "ja")) == (text, passage.starts())
         assert all(core == core.strip() and core for core in passage.sentences)
@@ -41,7 +42,7 @@ def test_a_passage_is_its_text(split: bool) -> None:
 
 def test_sentences_have_a_space_between_them_where_the_language_writes_one() -> None:
     for source, text in (("ja", "一つ。二つ。\n三つ。"), ("en", "Is one. Are two.\nAre three.")):
-        passage = Passage.split(text, source)
+        passage = SplitText.divide(text, source)
         assert len(passage.sentences) == 3
         for target in ("en", "de-AT", "th", "ko", "ar"):
             joined, _ = passage.join(["Ein.", "Zwei.", "Drei."], (source, target))
@@ -60,7 +61,7 @@ def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split: bool) -> None:
         ("Write `<br>` here", ["Write `<br>` here"]),
         ("{n, plural, one {<br>b} other {}} a", ["{n, plural, one {<br>b} other {}} a"]),
     ):
-        passage = Passage.split(text, "en", split)
+        passage = SplitText.divide(text, "en", split)
         assert passage.sentences == sentences
         both = zip(passage.gaps, [*passage.sentences, ""], strict=True)
         assert "".join(gap + sentence for gap, sentence in both) == text
@@ -71,26 +72,26 @@ def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit() -> None:
         ("A man runs… A dog runs.", 2), ("A man runs… and a dog runs.", 1), ("“A man runs…” A dog runs at 5 km/h. A cat sleeps.", 3),
         ("He runs 5 m/s. a day", 1), ("See https://a.b/c. A dog runs (www.a.b). A cat sleeps.", 3), ("See https://a.b/c. or else", 1),
     ):  # fmt: skip
-        assert len(Passage.split(text, "en").sentences) == count, text
+        assert len(SplitText.divide(text, "en").sentences) == count, text
 
 
 def test_an_escape_divides_a_text_as_a_line_break_does() -> None:
     for escape in (r"\n", r"\t", r"\r", r"\r\n", r"\n\n", r" \n "):
-        passage = Passage.split(f"{escape}At 8 AM{escape}{{name}}: go.{escape}", "en")
+        passage = SplitText.divide(f"{escape}At 8 AM{escape}{{name}}: go.{escape}", "en")
         assert passage.sentences == ["At 8 AM", "{name}: go."]
         assert passage.gaps == [escape] * 3
-        assert Passage.split(f"One.{escape}two", "en").sentences == ["One.", "two"]
+        assert SplitText.divide(f"One.{escape}two", "en").sentences == ["One.", "two"]
     # One behind an address or a path is no part of it.
     text = r"See https://a.b/c\nSee www.a.b\nSee C:\new.\nStop"
     expected = ["See https://a.b/c", "See www.a.b", r"See C:\new.", "Stop"]
-    assert Passage.split(text, "en").sentences == expected
+    assert SplitText.divide(text, "en").sentences == expected
     # None is in a path, and none stands for itself.
     for text in (
         r"Open C:\new\Table", r"Open C:\New\t1", r"Open docs\new", r"Open a.b\table", r"Open \\server\new",
         "Write `a\\n` here", r'Write "\r\n" here', r"The ends (\r\n) of lines", r"The pattern [^\r\n]+",
         r"Twice a backslash: \\n", r"Open %HOME%\new",
     ):  # fmt: skip
-        assert Passage.split(text, "en").sentences == [text]
+        assert SplitText.divide(text, "en").sentences == [text]
 
 
 def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
@@ -181,3 +182,13 @@ def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
     assert joined.links is not None
     assert joined.links.pairs == [(0, 0), (1, 1), (2, 2), (3, 3)]
     assert [each.translation.text for each in joined.sentences] == ["Zwei Hunde", "Eine Katze."]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["passage", "html"])
+def test_time_grows_linearly_with_passages_and_pages(what: str) -> None:
+    work = {
+        "passage": lambda text: SplitText.divide(text, "en"),
+        "html": lambda text: HtmlPage(text).paragraphs,
+    }[what]
+    assert slow_shapes(work, 3_000) == []

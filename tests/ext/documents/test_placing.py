@@ -2,13 +2,12 @@
 
 import random
 import re
-from typing import Any
 
 import pytest
 
 from headway.ext.documents import HtmlPage, Translated, open_document
-from headway.ext.documents.dividing import divide
-from headway.ext.documents.kept_marks import KeptMarks
+from headway.ext.documents.cue_text import divide
+from headway.ext.documents.document_translation import KeptMarks
 from headway.ext.documents.placing import Placed, place
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
@@ -245,7 +244,7 @@ def test_every_text_is_written_once_however_the_words_are_linked(suffix: str) ->
     assert kept_count > 0
 
 
-def gather(parts: list[str | Placed[Any]]) -> tuple[list[str], list[str]]:
+def gather(parts: list[str | Placed]) -> tuple[list[str], list[str]]:
     """Return the texts of a translation, and the texts of its kept elements."""
     texts: list[str] = []
     kept: list[str] = []

@@ -122,7 +122,7 @@ def form_of(language: str) -> Callable[[int], str]:
     return lambda number: str(locale.plural_form(number))
 
 
-def decline(paragraph: Paragraph[object], language: str) -> Translated:
+def decline(paragraph: Paragraph, language: str) -> Translated:
     """Translate a text with a number by a translator that knows the forms of a language; it writes 2 as a word."""
     found = re.match(r"\d+", paragraph.text)
     number = int(found[0]) if found else 9 if paragraph.text.endswith("s") else 1

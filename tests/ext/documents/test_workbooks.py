@@ -9,14 +9,8 @@ from html import escape
 import pytest
 
 from headway.ext.documents import DocumentOptions, Translated, open_document
-from headway.ext.documents.rewriting import list_notices
-from support.office_packages import (
-    SPREADSHEET,
-    change_member,
-    make_workbook,
-    read_part,
-    write_zip,
-)
+from headway.ext.documents.opening import list_notices
+from support.office_packages import SPREADSHEET, change_member, make_workbook, read_part, write_zip
 
 GERMAN = DocumentOptions("en", "de")
 WORDS = {

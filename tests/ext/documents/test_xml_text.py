@@ -4,7 +4,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.xml_text import XmlTags, XmlText
+from headway.ext.documents.xml_source import XmlTags, XmlText
 from support.documents import translate
 
 OUTLINED = "<doc>\n <t>One <b>two</b>.</t><k>keep</k>\n <t>Three</t>\n</doc>"

@@ -12,7 +12,7 @@ import pytest
 from headway import Glossary, SearchConfig, Translator
 from headway.config import TextConfig
 from headway.errors import UsageError
-from headway.ext.documents.passages import Passage
+from headway.ext.documents.texts import SplitText
 from headway.ext.protect import placeholder_words
 from headway.ext.protect.glossary import Term
 from headway.ext.protect.masking import ProtectedTextMasking
@@ -392,7 +392,7 @@ def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
     lines = ["{name}", " <br/> ", "{a}: {b}", "https://example.org/ (5 km)", "%d %%", " *** "]
     lines.append(r"\t{name}\n 5")
     assert translator.translate(lines) == lines
-    assert not any(Passage.split(line, "en").sentences for line in lines)
+    assert not any(SplitText.divide(line, "en").sentences for line in lines)
 
 
 def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(

@@ -97,12 +97,12 @@ def test_the_name_of_a_language_begins_every_sentence(models, monkeypatch):
     split = split_text(translator, text)
     pieces = [piece for line in split.lines for piece in cut(translator, line)]
     sentences = ["The cat sees.", "A dog runs.", ">>x<< !", "A tree"]
-    assert split.passage.sentences == sentences
+    assert split.sentences == sentences
     assert [piece.text for piece in pieces] == sentences
     assert {piece.language_name for piece in pieces} == {">>deu<<"}
-    for sentence, start in zip(sentences, split.passage.starts(), strict=True):
-        assert text[start + len(split.language_name) :].startswith(sentence)
-    assert split.passage.join(["A", "B", "C", "D"], ("en", "de"))[0] == "  A B\n\nC\nD"
+    for sentence, start in zip(sentences, split.starts(), strict=True):
+        assert text[start:].startswith(sentence)
+    assert split.join(["A", "B", "C", "D"], ("en", "de"))[0] == "  A B\n\nC\nD"
 
 
 def test_each_text_is_tokenized_once(models, tokenized):

@@ -7,9 +7,14 @@ from headway.extension import Extension
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
-    from headway.ext.documents.document_translation import translate_file
+    from headway.ext.documents.document_translation import (
+        translate_file,
+        translate_page,
+        translate_paragraph,
+    )
     from headway.ext.documents.edited_file import EditedFile, TextEntry
-    from headway.ext.documents.html.html_page import HtmlPage, Page
+    from headway.ext.documents.html.page import HtmlPage
+    from headway.ext.documents.marked_text import MarkedText
     from headway.ext.documents.opening import (
         describe_unknown,
         is_table,
@@ -17,7 +22,6 @@ if TYPE_CHECKING:
         open_document,
     )
     from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
-    from headway.ext.documents.paragraph_translation import translate_page, translate_paragraph
     from headway.ext.documents.quality_table import (
         RatedText,
         name_places,
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     )
     from headway.ext.documents.text_file import read_text_file
     from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation, mean_quality
-    from headway.ext.documents.xml_text import XmlTags, XmlText
+    from headway.ext.documents.xml_source import XmlTags, XmlText
 
 __all__ = [
     "Document",
@@ -52,8 +56,8 @@ READERS = {  # of files in memory, and the suffixes that each takes
     "xliff:read_xliff": (".xlf", ".xliff"),
     "json_text:read_json": (".json", ".arb"),
     "subtitles:read_subtitles": (".srt", ".vtt", ".ass", ".ssa", ".sub"),
-    "html.document:HtmlDocument": (".html", ".htm", ".xhtml"),
-    "markdown.document:MarkdownDocument": (".md", ".markdown"),
+    "html.document:read_html": (".html", ".htm", ".xhtml"),
+    "markdown.document:read_markdown": (".md", ".markdown"),
     "plain:read_plain": (".txt",),
     "office.epub:read_book": (".epub",),
     "opening:read_office": [suffix for suffixes in OFFICE.values() for suffix in suffixes],

@@ -76,10 +76,9 @@ def translate(args: argparse.Namespace) -> None:
     from headway.ext.documents.document_translation import (
         translate_document as translate_paragraphs,
     )
-    from headway.ext.documents.opening import open_document
+    from headway.ext.documents.opening import list_notices, open_document
     from headway.ext.documents.paragraph import DocumentOptions
     from headway.ext.documents.quality_table import summarize, write_table
-    from headway.ext.documents.rewriting import list_notices
     from headway.files import replace_bytes
 
     with _say_if_stopped(args.output):

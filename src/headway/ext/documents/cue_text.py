@@ -3,15 +3,16 @@
 import html
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from unicodedata import east_asian_width
 
-from headway.ext.documents.blocks import Block, Part, flatten, make_block
-from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.marked_text import Part, flatten, make_paragraph
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.placing import place
-from headway.text import find_words
+from headway.text import Span, WordLinks, find_words
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
 # Also times of words (WebVTT), and {\an8} of SubStation Alpha.
@@ -49,7 +50,7 @@ class CueGrammar:
         return [line for line in bare.split("\n") if line.strip()]
 
 
-def make_cue(source: str, grammar: CueGrammar) -> Block:
+def make_cue(source: str, grammar: CueGrammar) -> Paragraph:
     """Return the text of a subtitle, in one line.
 
     Args:
@@ -80,11 +81,11 @@ def make_cue(source: str, grammar: CueGrammar) -> Block:
             parts.append(Part("close", markup, name=name[1].lower()))
         else:
             parts.append(Part("open", markup, name=name[1].lower()))
-    return make_block(parts)
+    return make_paragraph(parts)
 
 
 def write_cue(
-    block: Block, translated: Translated, grammar: CueGrammar, line_end: str, most: int
+    block: Paragraph, translated: Translated, grammar: CueGrammar, line_end: str, most: int
 ) -> str:
     """Return the source of a translated subtitle, in as many lines as it had, or more if it is longer.
 
@@ -143,3 +144,82 @@ def _find_breaks(text: str, count: int) -> list[int]:
         at = min(places[max(low, after - 1) : after + 1], key=lambda place: abs(place - ideal))
         found.append(at)
     return found
+
+
+_MARK_BONUS = 1.5  # how many links a comma at the end of a part is worth
+_DISTANCE = 8.0  # how many links the length of the sentence is worth
+
+
+def divide(texts: Sequence[str], translated: Translated) -> list[Translated]:
+    """Divide a translation: every part gets the words that its text is linked to, in their order.
+
+    Where links cross, or are missing, the parts have the proportions of the texts. If the translation
+    has fewer words than there are texts, the last parts are empty.
+
+    Args:
+        texts: Parts of the source, which was translated with a space between them.
+        translated: The translation of all of them.
+    """
+    source, target = " ".join(texts), translated.text
+    links = translated.links or WordLinks.between(source, target)
+    starts = [0, *accumulate(len(text) + 1 for text in texts)]
+    cuts = [0]
+    for number, start in enumerate(starts[1:-1], 1):
+        first, last = cuts[-1] + 1, len(links.target) - (len(texts) - number)
+        ideal = start / len(source) * len(target)
+        cuts.append(_find_cut(links, target, start, ideal, range(first, last + 1)))
+    cuts.append(len(links.target))
+    return [
+        _part(target, links, links.target[a:b], (starts[number], starts[number + 1] - 1))
+        for number, (a, b) in enumerate(pairwise(cuts))
+    ]
+
+
+def _find_cut(links: WordLinks, target: str, start: int, ideal: float, places: range) -> int:
+    """Return the number of the first target word after a boundary of the source.
+
+    Args:
+        links: The words.
+        target: The translation.
+        start: Where the source begins behind the boundary.
+        ideal: The same place in the translation, by the lengths.
+        places: The numbers that are free.
+    """
+    words = links.target
+    if not places:
+        return min(places.start, len(words))
+    boundary = bisect_left(links.source, (start, start))
+    # A link counts for a cut that leaves it on its side.
+    gains = [0] * (len(words) + 1)
+    for source_word, target_word in links.pairs:
+        gains[target_word + 1] += 1 if source_word < boundary else -1
+    totals = [*accumulate(gains)]
+
+    def rate(cut: int) -> float:
+        at = words[cut][0] if cut < len(words) else len(target)
+        mark = target[words[cut - 1][1] - 1] in ",;:.!?…–—、，；：。！？"
+        return totals[cut] + _MARK_BONUS * mark - _DISTANCE * abs(at - ideal) / max(1, len(target))
+
+    return max(places, key=rate)
+
+
+def _part(target: str, links: WordLinks, words: Sequence[Span], span: Span) -> Translated:
+    """Return a part of a translation, with the links between its words and those of its text."""
+    if not words:
+        return Translated("")
+    first, last = words[0][0], words[-1][1]
+    sources = [n for n, (a, b) in enumerate(links.source) if span[0] <= a and b <= span[1]]
+    targets = [n for n, (a, b) in enumerate(links.target) if first <= a and b <= last]
+    pairs = [
+        (s - sources[0], t - targets[0])
+        for s, t in links.pairs
+        if sources and targets and sources[0] <= s <= sources[-1] and targets[0] <= t <= targets[-1]
+    ]
+    return Translated(
+        target[first:last],
+        WordLinks(
+            [(links.source[n][0] - span[0], links.source[n][1] - span[0]) for n in sources],
+            [(links.target[n][0] - first, links.target[n][1] - first) for n in targets],
+            pairs,
+        ),
+    )

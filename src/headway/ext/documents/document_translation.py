@@ -1,25 +1,185 @@
 """Translation of documents: files in, the same files with their text translated out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import Document, DocumentOptions, Translated
-from headway.ext.documents.paragraph_translation import translate_paragraph
-from headway.ext.documents.quality_table import (
-    RatedText,
-    name_places,
-    rate_sentences,
-    write_table,
+from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.quality_table import RatedText, name_places, rate_sentences, write_table
+from headway.ext.documents.texts import (
+    SentenceTranslation,
+    TextPipeline,
+    TextTranslation,
+    mean_quality,
 )
-from headway.ext.documents.texts import TextPipeline, TextTranslation
+from headway.ext.protect import PRIVATE_USE
 from headway.ext.quality import find_defects
 from headway.files import replace_bytes
-from headway.translation import Translator, run_each
+from headway.text import Span, Tokenizer, WordLinks
+from headway.translation import Job, Translator, run_each, together
+
+if TYPE_CHECKING:
+    from headway.ext.documents.marked_text import MarkedText
+
+
+class KeptMarks:
+    """A paragraph with a character in the place of each protected text.
+
+    Args:
+        paragraph: The paragraph.
+        is_used: Whether protected texts are marked; otherwise the text stays as it is.
+
+    Attributes:
+        text: What is translated.
+    """
+
+    def __init__(self, paragraph: Paragraph, is_used: bool = True) -> None:
+        own = paragraph.text
+        kept = paragraph.kept if is_used else []
+        used = set(own) if kept else set()
+        free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in used)
+        self._kept: dict[str, str] = {}
+        self._starts: dict[str, int] = {}
+        parts, at = [], 0
+        for (start, end), mark in zip(kept, free, strict=False):
+            self._kept[mark], self._starts[mark] = own[start:end], start
+            parts += [own[at:start], mark]
+            at = end
+        self.text = "".join([*parts, own[at:]])
+
+    def expand(self, translated: Translated) -> Translated:
+        """Return the translation of the paragraph; a protected text that it has twice stays where it is first.
+
+        Args:
+            translated: The translation of `text`.
+        """
+        if not self._kept:  # without an object for each character
+            return Translated(translated.text, translated.links)
+        pieces, links = self._pieces(translated.text), translated.links
+        places = [0, *accumulate(map(len, pieces))]
+        kept: dict[int, Span] = {}
+        for at, mark in enumerate(translated.text):
+            if mark in self._starts:
+                kept.setdefault(self._starts[mark], (places[at], places[at + 1]))
+        if links is not None:
+            source = _move(links.source, self.places(self.text))
+            links = WordLinks(source, _move(links.target, places), links.pairs)
+        return Translated("".join(pieces), links, kept)
+
+    def expand_text(self, text: str) -> str:
+        """Return a text with the protected texts in the places of their characters."""
+        return "".join(self._pieces(text))
+
+    def places(self, text: str) -> Sequence[int]:
+        """Return where each character of a text is in the expanded text, and where that ends."""
+        if not self._kept:
+            return range(len(text) + 1)
+        return [0, *accumulate(map(len, self._pieces(text)))]
+
+    def _pieces(self, text: str) -> list[str]:
+        """Return what takes the place of each character of a text."""
+        used: set[str] = set()
+        pieces = []
+        for character in text:
+            pieces.append("" if character in used else self._kept.get(character, character))
+            if character in self._kept:
+                used.add(character)
+        return pieces
+
+
+def _move(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:
+    return [(places[start], places[end]) for start, end in spans]
+
+
+def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph) -> Job[TextTranslation]:
+    """Translate a paragraph of a document, and say where its protected texts stand.
+
+    Args:
+        pipeline: Aligns words; its texts are of a document.
+        paragraph: With its inline elements.
+    """
+    if paragraph.is_name and pipeline.route:
+        return (yield from _translate_name(pipeline, paragraph.text))
+    marks = KeptMarks(paragraph, pipeline.keeps_text)
+    found = yield from pipeline.translate(marks.text)
+    return expand_kept(found, marks)
+
+
+def _translate_name(pipeline: TextPipeline, text: str) -> Job[TextTranslation]:
+    """Translate what names a speaker, such as "Old Man" or "NINA"; a name that the vocabulary does not have stays."""
+    tokenizer = pipeline.route[0].forward.tokenizer
+    read = _read_name(text, tokenizer)
+    if not read:
+        return TextTranslation(text, links=WordLinks.identity(text))
+    found = yield from pipeline.translate(read)
+    best = found.text.upper() if text.isupper() else found.text[:1].upper() + found.text[1:]
+    return replace(found, text=best, links=None)
+
+
+def _read_name(text: str, tokenizer: Tokenizer) -> str:
+    """Return a name with each word in small letters or as a name, as the vocabulary has it; "" if it has one only in parts.
+
+    From parts of a name a model mixes its letters.
+    """
+    words = []
+    for word in text.split(" "):
+        forms = word.lower(), word.capitalize()
+        known = [form for form in forms if form in tokenizer.divide_source(form)]
+        if not known and not word.isdigit():
+            return ""
+        words.append(known[0] if known else word)
+    return " ".join(words)
+
+
+def translate_page(
+    pipeline: TextPipeline, source: str, read: Callable[[str], "MarkedText"]
+) -> Job[TextTranslation]:
+    """Translate a text with markup.
+
+    Args:
+        pipeline: See `translate_paragraph`; an empty route changes nothing.
+        source: The text.
+        read: Reads its markup.
+
+    Returns:
+        Its translation, with the sum of its paragraphs' scores and their mean quality.
+    """
+    if not pipeline.route:
+        return TextTranslation(source)
+    page = read(source)
+    found = yield from together(translate_paragraph(pipeline, each) for each in page.paragraphs)
+    text = page.write([each.for_document for each in found])
+    lengths = [len(paragraph.text) for paragraph in page.paragraphs]
+    mean = mean_quality([(n, each.quality) for n, each in zip(lengths, found, strict=True)])
+    return TextTranslation(text, sum(each.score for each in found), quality=mean)
+
+
+def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
+    """Return the translation of a paragraph with the protected texts in the places of their marks."""
+    whole = marks.expand(Translated(found.text, found.links))
+    places = marks.places(found.text)
+    sentences = [
+        SentenceTranslation(
+            marks.expand_text(source),
+            places[start],
+            replace(best, text=marks.expand_text(best.text)),
+        )
+        for source, start, best in found.sentences
+    ]
+    return replace(
+        found,
+        text=whole.text,
+        alternatives=[(marks.expand_text(text), score) for text, score in found.alternatives],
+        links=whole.links,
+        sentences=sentences,
+        kept=whole.kept,
+    )
+
 
 WINDOW = 128  # paragraphs, and sentences of each, that are translated together
 

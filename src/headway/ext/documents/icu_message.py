@@ -8,7 +8,7 @@ translation has are made from numbers of their own. Source of the syntax: https:
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.plural_forms import NumberedText, find_categories
@@ -16,12 +16,16 @@ from headway.ext.documents.plural_forms import NumberedText, find_categories
 MOST_SENTENCES = 24  # of a message
 _MOST_PIECES = 10_000  # of a message with so many sentences
 MOST_CHOICES = 100  # also of one that was written: text around a choice is in each of its cases
-_HEAD = re.compile(r"\{\s*(\w+)\s*,\s*(plural|select|selectordinal)\s*,\s*(offset\s*:)?")
-_SIMPLE = re.compile(r"\{[^{}'\n]*\}")
+_HEAD = re.compile(
+    r"\{\s*(?P<argument>\w+)\s*,\s*(?P<kind>plural|select|selectordinal)\s*,\s*(?P<offset>offset\s*:)?"
+)
+_SIMPLE = r"\{[^{}'\n]*\}"
+_TOKEN = re.compile(
+    rf"(?P<head>{_HEAD.pattern})|(?P<text>{_SIMPLE}|[^{{}}'#]+)|(?P<number>'\#'|\#)|''?"
+)
 _SELECTOR = re.compile(r"\s*(=?[\w-]+)\s*\{")
-_TEXT = re.compile(r"[^{}'#]+")
 _QUOTE = re.compile(r"'(?:[{}|]|#(?!'))")
-_END = re.compile(r"\s*\}")
+_CLOSING, _END = re.compile(r"\}"), re.compile(r"\s*\}")
 _NEEDS_QUOTE = re.compile(r"'(?=[{}#|]|$)")
 
 
@@ -76,7 +80,7 @@ class _Sentence(NamedTuple):
         text = text.replace("'", "''") if is_doubled else _NEEDS_QUOTE.sub("''", text)
         if not self.number:
             return text
-        parts = re.split(f"({_SIMPLE.pattern})", text)  # placeholders have signs of their own
+        parts = re.split(f"({_SIMPLE})", text)  # placeholders have signs of their own
         parts[::2] = [part.replace("#", "'#'") for part in parts[::2]]
         return "".join("#" if part == self.number else part for part in parts)
 
@@ -86,10 +90,33 @@ def is_message(text: str) -> bool:
     return _HEAD.search(text) is not None
 
 
-def read_message(
-    paragraph: Paragraph[Any], language: str = ""
-) -> "IcuMessage | Literal['stays'] | None":
-    """Return the message that a paragraph is, or None; one that is too complicated stays as it is.
+class IcuMessage:
+    """A message with at least one choice: a form of a paragraph, which is translated sentence by sentence.
+
+    Args:
+        pieces: What stands between its sentences, and these, in their order.
+        is_doubled: Whether apostrophes are written twice.
+    """
+
+    def __init__(self, pieces: Sequence[str | _Sentence], is_doubled: bool = False) -> None:
+        self._pieces, self._is_doubled = pieces, is_doubled
+        sentences = [piece for piece in pieces if isinstance(piece, _Sentence)]
+        self.paragraphs = [
+            Paragraph(each.numbered.filled if each.numbered else each.text) for each in sentences
+        ]
+
+    def write(self, translations: Sequence[Translated]) -> Translated:
+        """Return the message with its sentences replaced."""
+        left = iter(translations)
+        pieces = (
+            piece if isinstance(piece, str) else piece.write(next(left).text, self._is_doubled)
+            for piece in self._pieces
+        )
+        return Translated("".join(pieces))
+
+
+def read_message(paragraph: Paragraph, language: str = "") -> IcuMessage | None:
+    """Return the message that a paragraph is, or None; one that is too complicated has no sentences, and stays.
 
     So does one with inline elements: they belong to cases, which links of words do not know.
 
@@ -99,119 +126,72 @@ def read_message(
     """
     if not is_message(paragraph.text):
         return None
-    return (None if paragraph.elements else IcuMessage.parse(paragraph.text, language)) or "stays"
+    found = None if paragraph.elements else parse_message(paragraph.text, language)
+    return found or IcuMessage([paragraph.text])
 
 
-class IcuMessage:
-    """A message with at least one choice.
+def parse_message(text: str, language: str = "") -> IcuMessage | None:
+    """Return the message that a text is; None: it is no message with choices, or too complicated a one.
 
-    Args:
-        pieces: What stands between its sentences, and these, in their order.
-        is_doubled: Whether apostrophes are written twice.
+    Quoted braces, offsets, and more than `MOST_SENTENCES` sentences are too complicated.
     """
-
-    def __init__(self, pieces: Sequence[str | _Sentence], is_doubled: bool) -> None:
-        self._pieces, self._is_doubled = pieces, is_doubled
-
-    @classmethod
-    def parse(cls, text: str, language: str = "") -> "IcuMessage | None":
-        """Return the message that a text is; None: it is no message with choices, or too complicated a one.
-
-        Quoted braces, offsets, and more than `MOST_SENTENCES` sentences are too complicated.
-        """
-        if not is_message(text) or _QUOTE.search(text.replace("''", "")):
-            return None
-        reader = _Reader(text)
+    if not is_message(text) or _QUOTE.search(text.replace("''", "")):
+        return None
+    reader = _Reader(text)
+    try:
         parts = reader.read("")
-        if not parts or reader.at < len(text) or not reader.choices:
-            return None
-        pieces = [*islice(_spread(parts, "", find_categories(language)), _MOST_PIECES)]
-        count = sum(isinstance(each, _Sentence) and not each.selector for each in pieces)
-        return cls(pieces, "''" in text) if count <= MOST_SENTENCES else None
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences, in the order of the cases; a number is written as ``{n, number}``."""
-        return [
-            each.numbered.filled if each.numbered else each.text
-            for each in self._pieces
-            if isinstance(each, _Sentence)
-        ]
-
-    @property
-    def paragraphs(self) -> list[Paragraph[None]]:
-        """The sentences as paragraphs."""
-        return [Paragraph(sentence) for sentence in self.sentences]
-
-    def write(self, translations: Sequence[Translated]) -> Translated:
-        """Return the message with its sentences replaced.
-
-        Args:
-            translations: One for each of `sentences`.
-        """
-        left = iter(translations)
-        return Translated(
-            "".join(
-                piece if isinstance(piece, str) else piece.write(next(left).text, self._is_doubled)
-                for piece in self._pieces
-            )
-        )
+    except ValueError:
+        return None
+    if reader.at < len(text):
+        return None
+    pieces = [*islice(_spread(parts, "", find_categories(language)), _MOST_PIECES)]
+    count = sum(isinstance(each, _Sentence) and not each.selector for each in pieces)
+    return IcuMessage(pieces, "''" in text) if count <= MOST_SENTENCES else None
 
 
 class _Reader:
-    """Reads a message from left to right."""
+    """Reads a message from left to right; a `ValueError` says that it is none that can be translated."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.choices = text, 0, 0
+        self.text, self.at, self._choices = text, 0, 0
 
-    def read(self, number: str) -> Parts | None:
-        """Read up to a brace that closes; None: this is no message that can be translated.
-
-        Args:
-            number: What `#` means here.
-        """
+    def read(self, number: str) -> Parts:
+        """Read up to a brace that does not belong to a choice or a placeholder; ``#`` means the number."""
         parts: list[str | MessageChoice] = []
-        while self.at < len(self.text) and self.text[self.at] != "}":
-            if head := _HEAD.match(self.text, self.at):
-                self.at = head.end()
-                self.choices += 1
-                choice = None
-                if not head[3] and self.choices <= MOST_CHOICES:
-                    choice = self._read_choice(MessageChoice(head[1], head[2]))
-                if choice is None:
-                    return None
-                parts.append(choice)
-            elif found := _SIMPLE.match(self.text, self.at) or _TEXT.match(self.text, self.at):
-                self.at = found.end()
+        while found := _TOKEN.match(self.text, self.at):
+            self.at = found.end()
+            if found["head"]:
+                parts.append(self._read_choice(found))
+            elif found["text"] or (found["number"] and not number):
                 parts.append(found[0])
-            elif self.text[self.at] == "{":
-                return None
-            elif number and self.text.startswith("'#'", self.at):
-                parts.append("#")
-                self.at += 3
-            elif self.text[self.at] == "#":
-                parts.append(number or "#")
-                self.at += 1
+            elif found["number"]:
+                parts.append("#" if found[0] == "'#'" else number)
             else:
                 parts.append("'")
-                self.at += 1 + self.text.startswith("''", self.at)
         return parts
 
-    def _read_choice(self, choice: MessageChoice) -> MessageChoice | None:
+    def _read_choice(self, head: re.Match[str]) -> MessageChoice:
         """Read the cases of a choice, and its end."""
+        self._choices += 1
+        choice = MessageChoice(head["argument"], head["kind"])
         cases: list[tuple[str, Parts]] = []
+        if head["offset"] or self._choices > MOST_CHOICES:
+            raise ValueError
         while selector := _SELECTOR.match(self.text, self.at):
             self.at = selector.end()
-            parts = self.read(choice.number)
-            if parts is None or not self.text.startswith("}", self.at):
-                return None
-            self.at += 1
-            cases.append((selector[1], parts))
-        end = _END.match(self.text, self.at)
-        if end is None or not any(selector == "other" for selector, _ in cases):
-            return None
-        self.at = end.end()
+            cases.append((selector[1], self.read(choice.number)))
+            self._take(_CLOSING)
+        self._take(_END)
+        if "other" not in dict(cases):
+            raise ValueError
         return choice._replace(cases=cases)
+
+    def _take(self, pattern: re.Pattern[str]) -> None:
+        """Read what has to come now."""
+        found = pattern.match(self.text, self.at)
+        if found is None:
+            raise ValueError
+        self.at = found.end()
 
 
 def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> Iterator[str | _Sentence]:

@@ -9,16 +9,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile, TextEntry
-from headway.ext.documents.icu_message import is_message
+from headway.ext.documents.icu_message import is_message, read_message
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.messages import read_messages
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
-from headway.ext.documents.rewriting import RewrittenDocument
 from headway.ext.documents.text_file import Edit, check_count, read_text_file
 from headway.ext.protect import find_protected_text
 from headway.text import NAMES, base_code, is_code, is_translatable
@@ -104,8 +103,8 @@ def read_json(data: bytes, options: DocumentOptions) -> Document:
         for value in values
         if value.is_language and not (is_arb and value.key.startswith("@"))
     ]
-    document = RewrittenDocument(EditedFile(file, texts, edits), read_plural_texts)
-    return read_messages(document, options)
+    read = partial(read_message, language=options.target)
+    return EditedFile(file, texts, edits, [read_plural_texts, read])
 
 
 class PluralTexts(NamedTuple):
@@ -118,7 +117,7 @@ class PluralTexts(NamedTuple):
     parts: list[str]
 
     @property
-    def paragraphs(self) -> list[Paragraph[None]]:
+    def paragraphs(self) -> list[Paragraph]:
         """The forms that have a letter or a digit."""
         return [Paragraph(text) for text in self.parts if is_translatable(text)]
 
@@ -128,7 +127,7 @@ class PluralTexts(NamedTuple):
         return Translated("".join(next(left).text if is_translatable(part) else part for part in self.parts))  # fmt: skip
 
 
-def read_plural_texts(paragraph: Paragraph[None]) -> PluralTexts | None:
+def read_plural_texts(paragraph: Paragraph) -> PluralTexts | None:
     """Return the plural forms of a text that has several.
 
     A ``|`` in a message of ICU, a placeholder or code is no border.

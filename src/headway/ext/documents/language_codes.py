@@ -29,25 +29,27 @@ class LanguagePair:
     Attributes:
         source: Language code of the text; if it is not known, that of the first text that names one.
         target: Language code of the translation; "": nothing is changed.
-        directions: Of the text and of its translation, ltr or rtl; None: they are the same, or the source is not
-            known from the start, so that only a part of a document would be turned.
+        becomes_rtl: Whether the translation is written from right to left, and the text is not, or the other way round;
+            None: both are, or the source is not known from the start, so that only a part of a document would be turned.
     """
 
     source: str
     target: str
-    directions: tuple[str, str] | None = field(init=False)
+    becomes_rtl: bool | None = field(init=False)
 
     def __post_init__(self) -> None:
-        before, after = (find_direction(code) for code in (self.source, self.target))
-        is_known = bool(self.source and self.target)
-        self.directions = (before, after) if is_known and before != after else None
+        before, after = is_rtl(self.source), is_rtl(self.target)
+        is_turned = self.source and self.target and before != after
+        self.becomes_rtl = after if is_turned else None
 
     def replaces(self, code: str) -> bool:
         """Return whether a code names the language of the text: a translation names its own language there."""
         if not self.target or code in _UNKNOWN:
             return False
         self.source = self.source or code
-        return _primary(code) == _primary(self.source) != _primary(self.target)
+        return (
+            primary_language(code) == primary_language(self.source) != primary_language(self.target)
+        )
 
 
 def is_foreign(code: str, source: str) -> bool:
@@ -57,12 +59,14 @@ def is_foreign(code: str, source: str) -> bool:
         code: Language code of the text.
         source: Language code of the document.
     """
-    return code not in _UNKNOWN and bool(source) and _primary(code) != _primary(source)
+    return (
+        code not in _UNKNOWN and bool(source) and primary_language(code) != primary_language(source)
+    )
 
 
 def names_language(code: str, language: str) -> bool:
     """Return whether a code names a language, of any country and in any script."""
-    return bool(code) and _primary(code) == _primary(language)
+    return bool(code) and primary_language(code) == primary_language(language)
 
 
 def check_catalog(texts: str, code: str, language: str) -> None:
@@ -84,18 +88,17 @@ def check_catalog(texts: str, code: str, language: str) -> None:
 
 def find_script_group(code: str) -> Literal["western", "asian", "complex"]:
     """Return the group of the scripts of a language, as office programs have fonts and languages for each."""
-    if find_direction(code) == "rtl" or _primary(code) in _COMPLEX:
+    if is_rtl(code) or primary_language(code) in _COMPLEX:
         return "complex"
-    return "asian" if _primary(code) in _ASIAN else "western"
+    return "asian" if primary_language(code) in _ASIAN else "western"
 
 
-def find_direction(code: str) -> str:
-    """Return ltr or rtl; a script that the code names (ur-Latn, arb_Arab) decides."""
+def is_rtl(code: str) -> bool:
+    """Return whether a language is written from right to left; a script that the code names (ur-Latn, arb_Arab) decides."""
     scripts = [part for part in code.lower().replace("_", "-").split("-")[1:] if len(part) == 4]
-    is_rtl = scripts[0] in _SCRIPTS if scripts else _primary(code) in _RIGHT_TO_LEFT
-    return "rtl" if is_rtl else "ltr"
+    return scripts[0] in _SCRIPTS if scripts else primary_language(code) in _RIGHT_TO_LEFT
 
 
-def _primary(code: str) -> str:
+def primary_language(code: str) -> str:
     """Return the language of a code without its country and script: ``en`` of ``en-US`` and of ``eng``."""
     return shorten_code(code.lower()).replace("_", "-").partition("-")[0]

@@ -7,9 +7,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from headway.ext.documents.paragraph import Element, Paragraph, Translated
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.protect import find_protected_text
 
 # Chinese, Japanese and Korean words lack the letters of the keys: there it stands behind them in brackets, 打开(&O).
@@ -28,23 +28,16 @@ class Mnemonic(NamedTuple):
     Attributes:
         mark: ``&`` or ``_``.
         letter: The letter behind it.
-        text: The message without it.
+        paragraphs: The message without it, and with its protected texts.
         place: Where the message has it.
         width: Its characters there, with its brackets.
-        elements: The protected texts of the message, at their places in ``text``.
     """
 
     mark: str
     letter: str
-    text: str
+    paragraphs: Sequence[Paragraph]
     place: int
     width: int
-    elements: Sequence[Element[Any]] = ()
-
-    @property
-    def paragraphs(self) -> list[Paragraph[Any]]:
-        """What is translated."""
-        return [Paragraph(self.text, [*self.elements])]
 
     def write(self, translations: Sequence[Translated]) -> Translated:
         """Return the translation of the text with the mark.
@@ -85,19 +78,15 @@ class Mnemonic(NamedTuple):
         return at, self.mark
 
 
-def read_mnemonic(paragraph: Paragraph[Any]) -> Mnemonic | None:
-    """Return the mnemonic of a message; none, if it has inline elements other than protected texts."""
-    if any(e.inner or not e.is_kept or e.start == e.end for e in paragraph.elements):
-        return None
-    return find_mnemonic(paragraph.text, paragraph.elements)
-
-
-def find_mnemonic(text: str, elements: Sequence[Element[Any]] = ()) -> Mnemonic | None:
-    """Return the mnemonic of a message with some protected texts.
+def read_mnemonic(paragraph: Paragraph) -> Mnemonic | None:
+    """Return the mnemonic of a message; none, if it has inline elements other than protected texts.
 
     ``&&``, a reference such as ``&amp;``, one of several marks, a mark in a placeholder or an address, and an underscore
     in a message with other ones, such as names of variables, are none.
     """
+    text, elements = paragraph.text, paragraph.elements
+    if any(e.inner or not e.is_kept or e.start == e.end for e in elements):
+        return None
     kinds = "&" if text.count("_") > 1 else "&_"
     found = [mark for mark in _IN_BRACKETS.finditer(text) if mark[1] in kinds]
     before_letters = [mark for mark in _BEFORE_LETTER.finditer(text) if mark[1] in kinds]
@@ -114,7 +103,8 @@ def find_mnemonic(text: str, elements: Sequence[Element[Any]] = ()) -> Mnemonic 
     (kind, letter), (start, end) = found[0].groups(), found[0].span()
     shifts = ((each, (end - start) * (each.start >= start)) for each in elements)
     moved = [replace(e, start=e.start - shift, end=e.end - shift) for e, shift in shifts]
-    return Mnemonic(kind, letter, text[:start] + text[end:], start, end - start, moved)
+    without = Paragraph(text[:start] + text[end:], moved)
+    return Mnemonic(kind, letter, [without], start, end - start)
 
 
 def _find_kept(text: str) -> set[int]:

@@ -92,13 +92,24 @@ def open_document(data: bytes, name: str, options: DocumentOptions | None = None
     Raises:
         HeadwayError: If the kind is unknown, the file is damaged, or has too much text; the message names the file.
     """
+    suffix = PurePath(name).suffix.lower()
     try:
-        suffix = PurePath(name).suffix.lower()
-        document = _read(data, replace(options or DocumentOptions(), suffix=suffix))
+        if (found := collect("documents").get(suffix)) is None:
+            raise HeadwayError(describe_unknown(suffix))
+        # Only the code of this format is imported.
+        document: Document = load(*found)(
+            data, replace(options or DocumentOptions(), suffix=suffix)
+        )
         _check_lengths([len(paragraph.text) for paragraph in document.paragraphs])
     except HeadwayError as error:
         raise HeadwayError(f"{name}: {error}") from None
     return document
+
+
+def list_notices(document: Document) -> list[str]:
+    """Return what a user should know about the texts of a document that stay, one line for each thing."""
+    found: list[str] = getattr(document, "list_notices", list)()
+    return found
 
 
 def _check_lengths(lengths: Sequence[int]) -> None:
@@ -116,14 +127,6 @@ def _check_lengths(lengths: Sequence[int]) -> None:
         raise HeadwayError(
             f"has {total:,} characters of text: split it into files of at most {LARGEST:,}"
         )
-
-
-def _read(data: bytes, options: DocumentOptions) -> Document:
-    """Read a document by its format; only the code of this format is imported."""
-    if (found := collect("documents").get(options.suffix)) is None:
-        raise HeadwayError(describe_unknown(options.suffix))
-    document: Document = load(*found)(data, options)
-    return document
 
 
 def read_office(data: bytes, options: DocumentOptions) -> Document:

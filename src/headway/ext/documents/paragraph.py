@@ -2,21 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from headway.text import Span, WordLinks
 
-Content = TypeVar("Content")
-
 
 @dataclass
-class Element(Generic[Content]):
+class Element:
     """An inline element, such as bold words, a link, an image or a code span.
 
     Attributes:
         start: Where the element starts in the paragraph's text; it has no text if it ends there.
         end: Where the element ends.
-        content: What the format needs to write the element again.
+        before: Its opening tag, or the whole element if it has no text, or its text stays.
+        after: Its closing tag.
         inner: The elements inside.
         is_kept: Whether the text inside stays as it is, such as code.
         kind: Elements of different kinds may stand around the same words; "": this one stands in no other.
@@ -26,14 +25,15 @@ class Element(Generic[Content]):
 
     start: int
     end: int
-    content: Content
-    inner: list["Element[Content]"] = field(default_factory=list)
+    before: Any = ""
+    after: Any = ""
+    inner: list["Element"] = field(default_factory=list)
     is_kept: bool = False
     kind: str = ""
     is_divisible: bool = False
 
 
-def walk(elements: Sequence[Element[Content]]) -> Iterator[Element[Content]]:
+def walk(elements: Sequence[Element]) -> Iterator[Element]:
     """Yield elements and those inside of them, in the order of the text."""
     for element in elements:
         yield element
@@ -41,7 +41,7 @@ def walk(elements: Sequence[Element[Content]]) -> Iterator[Element[Content]]:
 
 
 @dataclass
-class Paragraph(Generic[Content]):
+class Paragraph:
     """What is translated at once: a paragraph, a heading, a cell, a subtitle, an attribute.
 
     Attributes:
@@ -49,12 +49,16 @@ class Paragraph(Generic[Content]):
         elements: The inline elements in the order of the text; they do not overlap.
         is_name: Whether it names somebody who speaks: a name that the model has never read stays.
         place: Where a person finds it in the file, such as "slide 3" or "line 12"; "": nothing says so.
+        source: The text and its markup as they stand in the file, in text formats with markup.
+        lines: The markup of the line breaks in the text, in their order.
     """
 
     text: str
-    elements: list[Element[Content]] = field(default_factory=list)
+    elements: list[Element] = field(default_factory=list)
     is_name: bool = field(default=False, kw_only=True)
     place: str = field(default="", kw_only=True)
+    source: str = field(default="", kw_only=True)
+    lines: list[Any] = field(default_factory=list, kw_only=True)
 
     @property
     def kept(self) -> list[Span]:
@@ -63,9 +67,9 @@ class Paragraph(Generic[Content]):
         return [(each.start, each.end) for each in kept if each.start < each.end]
 
     @classmethod
-    def of(cls, text: str, kept: Sequence[Span], is_name: bool, place: str) -> "Paragraph[None]":
+    def of(cls, text: str, kept: Sequence[Span], is_name: bool, place: str) -> "Paragraph":
         """Return a paragraph that is translated as one with the same `kept`."""
-        elements = [Element(*span, None, is_kept=True) for span in kept]
+        elements = [Element(*span, is_kept=True) for span in kept]
         return Paragraph(text, elements, is_name=is_name, place=place)
 
 
@@ -94,7 +98,7 @@ class Document(Protocol):
     """A file in memory, whose text can be replaced."""
 
     @property
-    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+    def paragraphs(self) -> Sequence[Paragraph]:
         """What is to be translated, in reading order."""
 
     def write(self, translations: Sequence[Translated]) -> bytes:

@@ -4,32 +4,36 @@ Every element comes back once. The links of words decide where; what has no link
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate
-from typing import Generic
 
 from headway.ext.documents.element_places import (
-    ElementPlaces,
-    KeptSpans,
-    WordParts,
+    count_marks,
     ends_sentence,
     find_missing_spaces,
+    find_point,
     is_behind_word,
+    is_mark,
     is_trailing,
+    strip_marks,
 )
-from headway.ext.documents.paragraph import Content, Element, Paragraph, Translated, walk
-from headway.ext.protect import between, overlapped, translate_range
-from headway.text import Span, WordLinks
+from headway.ext.documents.paragraph import Element, Paragraph, Translated, walk
+from headway.ext.protect import AMOUNT, between, overlapped, translate_range
+from headway.text import Span, WordLinks, is_translatable
 
+_PAUSES = ",;:\uff0c\uff1b\uff1a\u3001"
+_LONGEST_AMOUNT = 32  # characters of a number with its unit
 # The first word of an element in the translation, the word behind it, and the element.
-WordRange = tuple[int, int, Element[Content]]
+WordRange = tuple[int, int, Element]
+Pairs = Sequence[tuple[int, int]]  # links of words
 
 
 @dataclass(frozen=True)
-class Placed(Generic[Content]):
+class Placed:
     """An inline element in a translation.
 
     Attributes:
@@ -37,64 +41,80 @@ class Placed(Generic[Content]):
         inner: What stands inside: text, and other elements.
     """
 
-    element: Element[Content]
-    inner: list["str | Placed[Content]"]
+    element: Element
+    inner: list["str | Placed"]
 
 
-def place(paragraph: Paragraph[Content], translated: Translated) -> list[str | Placed[Content]]:
+def place(paragraph: Paragraph, translated: Translated) -> list[str | Placed]:
     """Return the translation of a paragraph with the paragraph's elements around its words."""
     links = translated.links or WordLinks.between(paragraph.text, translated.text)
-    placing = _Placing(paragraph, translated.text, links, translated.kept)
+    placing = _Placing(paragraph, translated, links)
     words, own = (0, len(links.target)), (0, len(links.source))
     span = (0, len(translated.text))
     return placing.place(paragraph.elements, placing.pairs, own, words, span)
 
 
-@dataclass(frozen=True)
-class _Placing(Generic[Content]):
-    """A paragraph, its translation and their links."""
+class _Placing:
+    """A paragraph, its translation, and where its elements go.
 
-    paragraph: Paragraph[Content]
-    target: str
-    links: WordLinks
-    kept: Mapping[int, Span]
+    Elements around a part of a word, such as the 2 in CO2, stand around the same part where the translation has the word;
+    the marks beside a word are no part of it.
+    """
 
-    @cached_property
-    def _spans(self) -> KeptSpans:
-        return KeptSpans(self.target, self.kept)
+    def __init__(self, paragraph: Paragraph, translated: Translated, links: WordLinks) -> None:
+        self._text, self._target, self._links = paragraph.text, translated.text, links
+        self._kept = translated.kept
+        self._spans = sorted((start, end, own) for own, (start, end) in translated.kept.items())
+        self._elements = [*walk(paragraph.elements)]
+        # The word of each element that is a part of one, by its place.
+        self._parts: dict[Span, int] = {}
+        self._counts = Counter[int]()  # of such elements of each word, but for protected texts
+        attached = set[int]()  # words behind or in which an element without text stands
+        for element in self._elements:
+            place = element.start, element.end
+            if element.start == element.end:
+                attached |= {*range(*overlapped(links.source, (element.start - 1, element.end)))}
+                continue
+            first, last = overlapped(links.source, place)
+            if last - first == 1:
+                start, end = strip_marks(self._text, links.source[first])
+                if start < element.start < end or start < element.end < end:
+                    self._counts[first] += place not in self._parts and not element.is_kept
+                    self._parts[place] = first
+        self.pairs = self._choose_pairs(attached)
 
-    @cached_property
-    def _places(self) -> ElementPlaces[Content]:
-        return ElementPlaces(self.paragraph.text, self.target, self.links, self._spans, self._parts)
-
-    @cached_property
-    def _parts(self) -> WordParts:
-        elements = walk(self.paragraph.elements)
-        return WordParts(self.paragraph.text, self.target, self.links, elements)
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int]]:
-        """The links, sorted; a protected text is linked to itself, and to nothing else, as is a word that stays with its elements."""
-        forced = self._parts.list_copied()
-        for element in walk(self.paragraph.elements) if self.kept else ():
-            if kept := self._spans.find(element):
-                own = overlapped(self.links.source, (element.start, element.end))
-                words = overlapped(self.links.target, kept)
+    def _choose_pairs(self, attached: set[int]) -> list[tuple[int, int]]:
+        """Return the links, sorted; a protected text is linked to itself, and to nothing else, as is a word that stays with its elements."""
+        forced = self._list_copied(attached) if self._parts or attached else set[tuple[int, int]]()
+        for element in self._elements if self._kept else ():
+            if kept := self._find_kept(element):
+                own = overlapped(self._links.source, (element.start, element.end))
+                words = overlapped(self._links.target, kept)
                 forced |= set(zip(range(*own), range(*words), strict=False))
         if not forced:
-            return sorted(self.links.pairs)
+            return sorted(self._links.pairs)
         sources, targets = ({pair[side] for pair in forced} for side in (0, 1))
-        others = {(s, t) for s, t in self.links.pairs if s not in sources and t not in targets}
+        others = {(s, t) for s, t in self._links.pairs if s not in sources and t not in targets}
         return sorted(forced | others)
 
+    def _list_copied(self, attached: set[int]) -> set[tuple[int, int]]:
+        """Return the links of the words with such elements, or with ones without text, that the translation has as they are."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for number, word in enumerate(self._links.target):
+            places[self._target[slice(*strip_marks(self._target, word))]].append(number)
+        found: set[tuple[int, int]] = set()
+        seen: Counter[str] = Counter()
+        for number, word in enumerate(self._links.source):
+            core = self._text[slice(*strip_marks(self._text, word))]
+            has_element = self._counts[number] or number in attached
+            if has_element and core and seen[core] < len(places[core]):
+                found.add((number, places[core][seen[core]]))
+            seen[core] += 1
+        return found
+
     def place(
-        self,
-        elements: Sequence[Element[Content]],
-        pairs: Sequence[tuple[int, int]],
-        own: Span,
-        words: Span,
-        span: Span,
-    ) -> list[str | Placed[Content]]:
+        self, elements: Sequence[Element], pairs: Pairs, own: Span, words: Span, span: Span
+    ) -> list[str | Placed]:
         """Return a part of the translation with elements around its words.
 
         Args:
@@ -106,66 +126,101 @@ class _Placing(Generic[Content]):
         """
         if not elements:
             return self._write_text(*span)
-        out: list[str | Placed[Content]] = []
+        out: list[str | Placed] = []
         at, word = span[0], words[0]
         # Inside an element only the links between its own words count.
         pairs = [(s, t) for s, t in between(pairs, own) if words[0] <= t < words[1]]
         found = _divide_elements(self._find_words(elements, pairs, own, words))
         for number, (first, last, element) in enumerate(found, 1):
-            is_apart = element in self._parts
+            place = (element.start, element.end)
+            is_apart = place in self._parts
             if number > 1 and not is_apart and _can_share(found[number - 2], found[number - 1]):
                 # Both are around the same words, so that neither is empty.
                 out.append(Placed(element, [out.pop()]))
                 continue
             first = max(first, word)
             last = max(first, last)
-            a, b = self._places.find(element, first, last, (at, span[1]))
+            a, b = self._find_span(element, first, last, (at, span[1]))
             if a < b and not element.is_kept:
-                a, b = self._spans.leave_out_others((element.start, element.end), (a, b))
-                last = max(first, min(last, overlapped(self.links.target, (a, b))[1]))
+                a, b = self._leave_out_others(place, (a, b))
+                last = max(first, min(last, overlapped(self._links.target, (a, b))[1]))
             out += self._write_text(at, a)
             before = after = ""
             is_point = element.start == element.end and span[0] < span[1]
             if is_point or (element.is_kept and a == b):
-                place = (element.start, element.end)
-                before, after = find_missing_spaces(self.paragraph.text, place, self.target, a)
+                before, after = find_missing_spaces(self._text, place, self._target, a)
             out += [before] if before else []
-            inner: list[str | Placed[Content]]
+            inner: list[str | Placed]
             if element.is_kept:
-                inner = [self.paragraph.text[element.start : element.end]]
+                inner = [self._text[element.start : element.end]]
             else:
-                covered = overlapped(self.links.source, (element.start, element.end))
+                covered = overlapped(self._links.source, place)
                 inner = self.place(element.inner, pairs, covered, (first, last), (a, b))
             out.append(Placed(element, inner))
             out += [after] if after else []
             is_part = element.is_kept or is_apart
-            is_part = is_part and first < last and b < self.links.target[last - 1][1]
+            is_part = is_part and first < last and b < self._links.target[last - 1][1]
             at, word = b, last - is_part  # another element may have the rest of the word
         return out + self._write_text(at, span[1])
 
-    def _write_text(self, start: int, end: int) -> list[str | Placed[Content]]:
+    def _write_text(self, start: int, end: int) -> list[str | Placed]:
         """Return a part of the translation, if it has text; protected texts are written by their elements."""
-        text = self._spans.cut(start, end)
+        text, at = "", start
+        for a, b, _ in self._list_kept(start, end):
+            text, at = text + self._target[at:a], b
+            if text[-1:].isspace() and self._target[at : at + 1].isspace():
+                at += 1
+        text += self._target[at:end]
         return [text] if text else []
 
+    def _find_kept(self, element: Element) -> Span | None:
+        """Return where the translation has the text of an element that is kept, if it has it."""
+        is_kept = element.is_kept and element.start < element.end
+        return self._kept.get(element.start) if is_kept else None
+
+    def _list_kept(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the protected texts that begin in a range: start, end, and where it starts in the paragraph."""
+        for number in range(bisect_left(self._spans, (start,)), len(self._spans)):
+            if self._spans[number][0] >= end:
+                break
+            yield self._spans[number]
+
+    def _leave_out_others(self, own: Span, span: Span) -> Span:
+        """Return a range of the translation for an element, without the protected texts of other elements.
+
+        It ends before the first of these, or begins behind one that it would begin with.
+
+        Args:
+            own: Where the element is in the paragraph.
+            span: The range with them.
+        """
+        start, end = span
+        for a, b, place in self._list_kept(start, end):
+            if own[0] <= place < own[1]:
+                continue
+            if a > start:
+                end = a
+                break
+            start = min(b, end)
+        text = self._target[start:end]
+        if text.strip():
+            start, end = end - len(text.lstrip()), start + len(text.rstrip())
+        return start, end
+
     def _find_words(
-        self,
-        elements: Sequence[Element[Content]],
-        pairs: Sequence[tuple[int, int]],
-        own: Span,
-        words: Span,
-    ) -> list[WordRange[Content]]:
+        self, elements: Sequence[Element], pairs: Pairs, own: Span, words: Span
+    ) -> list[WordRange]:
         """Return each element after its range of target words, in the order of the translation."""
-        placed: list[WordRange[Content]] = []
+        placed: list[WordRange] = []
         starts: dict[int, int] = {}  # of protected texts, in the translation
         places: dict[Span, Span] = {}  # several elements can cover the same words
         extents: dict[int, Span] = {}  # of the source words that each target word translates
         for source, target in pairs:  # sorted by the source
             extents[target] = extents.get(target, (source, 0))[0], source + 1
         for element in elements:
-            covered = overlapped(self.links.source, (element.start, element.end))
-            if kept := self._spans.find(element):
-                placed.append((*overlapped(self.links.target, kept), element))
+            covered = overlapped(self._links.source, (element.start, element.end))
+            if kept := self._find_kept(element):
+                placed.append((*overlapped(self._links.target, kept), element))
                 starts[element.start] = kept[0]
                 continue
             if element.start == element.end:
@@ -188,9 +243,9 @@ class _Placing(Generic[Content]):
                 last = first  # to replace the words would lose the translation of others
             placed.append((first, last, element))
         # Elements at one place keep the order of the source, but for protected texts in one word.
-        begins = [*(start for start, _ in self.links.target), len(self.target)]
+        begins = [*(start for start, _ in self._links.target), len(self._target)]
 
-        def order(item: WordRange[Content]) -> tuple[int, int, int, bool]:
+        def order(item: WordRange) -> tuple[int, int, int, bool]:
             first, last, element = item
             start = starts.get(element.start, begins[first])
             return first, last, start, element.start not in starts
@@ -201,8 +256,8 @@ class _Placing(Generic[Content]):
     @cached_property
     def _borders(self) -> list[Span]:
         """For each source word the words that follow the translations of all before it, and precede all others."""
-        count = len(self.links.source)
-        last, first = [-1] * (count + 1), [len(self.links.target)] * (count + 1)
+        count = len(self._links.source)
+        last, first = [-1] * (count + 1), [len(self._links.target)] * (count + 1)
         for source, target in self.pairs:
             last[source + 1] = max(last[source + 1], target)
             first[source] = min(first[source], target)
@@ -213,24 +268,22 @@ class _Placing(Generic[Content]):
     def _find_sentence_end(self, following: int) -> int:
         """Return the target word behind the sentence that the source ends before a word."""
         begin, end = self._borders[following]
-        words = self.links.target
+        words = self._links.target
         ends = (
             word
             for word in range(end, max(begin, 1) - 1, -1)
-            if ends_sentence(self.target, words[word - 1][1])
+            if ends_sentence(self._target, words[word - 1][1])
         )
         return next(ends, max(begin, end))
 
-    def _find_word_of_point(
-        self, element: Element[Content], pairs: Sequence[tuple[int, int]], following: int, last: int
-    ) -> int:
+    def _find_word_of_point(self, element: Element, pairs: Pairs, following: int, last: int) -> int:
         """Return the target word before which an element without text stands.
 
         Behind the punctuation of a sentence it stays there. It follows the source word that it is attached to, such as a
         footnote, or else precedes the translation of the next source word. At the beginning of the text it stays there, and so does the end of a
         range at the end of the text: the range has other paragraphs, too.
         """
-        text = self.paragraph.text
+        text = self._text
         if element.start == 0:
             return 0
         is_last = element.start == len(text) and element.kind == "end"
@@ -239,15 +292,129 @@ class _Placing(Generic[Content]):
         if ends_sentence(text, element.start):
             return min(last, self._find_sentence_end(following))
         if is_behind_word(text, element.start):
-            word = bisect_left(self.links.source, element.start, key=lambda word: word[0]) - 1
+            word = bisect_left(self._links.source, element.start, key=lambda word: word[0]) - 1
             linked = between(pairs, (word, word + 1))
             if linked:
                 return linked[-1][1] + 1
         next_pair = bisect_left(pairs, (following, 0))
         return pairs[next_pair][1] if next_pair < len(pairs) else last
 
+    @cached_property
+    def _marks(self) -> list[int]:
+        """Where those words of the text end that have a mark at their end."""
+        return [end for _, end in self._links.source if is_mark(self._text[end - 1])]
 
-def _can_share(before: WordRange[Content], own: WordRange[Content]) -> bool:
+    @cached_property
+    def _amounts(self) -> list[Span]:
+        """Where the text has numbers with a unit or the sign of a currency."""
+        return [found.span() for found in AMOUNT.finditer(self._text)]
+
+    @cached_property
+    def _next(self) -> list[int]:
+        """For each word of the translation, where the text has the word for it, or for the next that has one."""
+        starts = [len(self._text)] * (len(self._links.target) + 1)
+        for source, target in self._links.pairs:
+            starts[target] = min(starts[target], self._links.source[source][0])
+        for word in range(len(self._links.target) - 1, -1, -1):
+            if starts[word] == len(self._text):
+                starts[word] = starts[word + 1]
+        return starts
+
+    def _find_span(self, element: Element, first: int, last: int, span: Span) -> Span:
+        """Return where an element starts and ends.
+
+        Args:
+            element: The element.
+            first: Its first word in the translation.
+            last: The word behind it.
+            span: The characters of the translation that are free for it.
+        """
+        words, target, text = self._links.target, self._target, self._text
+        if kept := self._find_kept(element):
+            if span[0] <= kept[0] and kept[1] <= span[1]:
+                return kept
+            at = min(max(kept[0], span[0]), span[1])  # it stays in the element around it
+            return at, at
+        if element.start == element.end or first >= last or first >= len(words):
+            at = find_point(text, element.start, target, words, first)
+            at = min(max(at, span[0]), span[1])
+            return at, at
+        a, b = words[first][0], words[last - 1][1]
+        if part := self._find_part(element, (a, b)):
+            a, b = (min(max(at, span[0]), span[1]) for at in part)
+            return a, b
+        if element.is_kept:
+            before, after = self._find_rest_of_word(element)
+            if is_translatable(before + after):  # the rest of the word must not be lost
+                return (b, b) if is_translatable(before) else (a, a)
+        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. So does the
+        # mark between the element and the word that follows it in the translation, such as the one at the end, a comma
+        # that the source lacks, and any mark beside the word of which the element is a part.
+        inside = text[element.start : element.end]
+        mark = bisect_right(self._marks, element.end)
+        moves_to_mark = mark < len(self._marks) and self._marks[mark] <= self._next[last]
+        is_part = (element.start, element.end) in self._parts
+        is_at_mark = is_part or is_mark(text[element.end : element.end + 1] or " ")
+        is_new = target[b - 1] in _PAUSES
+        if (is_at_mark or moves_to_mark or is_new) and not inside[-1].isspace():
+            others = count_marks(target[a:b][::-1]) - count_marks(inside[::-1])
+            b = max(a + 1, b - max(0, others))
+        is_behind_mark = is_part or (element.start and is_mark(text[element.start - 1]))
+        if is_behind_mark and not inside[0].isspace():
+            others = count_marks(target[a:b]) - count_marks(inside)
+            a = min(b - 1, a + max(0, others))
+        amount = bisect_left(self._amounts, (element.start, 0))
+        has_amount = amount < len(self._amounts) and self._amounts[amount][1] <= element.end
+        if has_amount and not element.is_kept:
+            a, b = self._cover_amounts(a, b)
+        a = min(max(a, span[0]), span[1])
+        return a, min(max(b, a), span[1])
+
+    def _cover_amounts(self, start: int, end: int) -> Span:
+        """Return a range of the translation, made longer so that it has a number always together with its currency sign or unit.
+
+        The sign may stand before the number in one language and behind it in another: €4.17 and 4,17 €.
+        """
+        first, last = max(0, start - _LONGEST_AMOUNT), end + _LONGEST_AMOUNT
+        for found in AMOUNT.finditer(self._target, first, last):
+            if found.start() < end and start < found.end():
+                start, end = min(start, found.start()), max(end, found.end())
+        return start, end
+
+    def _find_rest_of_word(self, element: Element) -> tuple[str, str]:
+        """Return what else is in the words that an element begins and ends in: before it, and behind it."""
+        first, last = overlapped(self._links.source, (element.start, element.end))
+        if first == last:
+            return "", ""
+        (start, _), (_, end) = self._links.source[first], self._links.source[last - 1]
+        text = self._text
+        return text[start : element.start], text[element.end : end]
+
+    def _find_part(self, element: Element, span: Span) -> Span | None:
+        """Return where an element stands in the translation of its word; None: around all of it.
+
+        It stands around the same characters of a word that stays. Several elements in a word that does not stay divide it.
+
+        Args:
+            element: The element.
+            span: The translation of its word.
+        """
+        word = self._parts.get((element.start, element.end))
+        if word is None:
+            return None
+        start, end = strip_marks(self._text, self._links.source[word])
+        own = max(start, element.start) - start, min(end, element.end) - start
+        at = self._target.find(self._text[start:end], *span)
+        if at >= 0:
+            return at + own[0], at + own[1]
+        if self._counts[word] == 1 or element.is_kept:
+            return None
+        at, last = strip_marks(self._target, span)
+        first, behind = (round(place * (last - at) / (end - start)) for place in own)
+        return at + first, at + max(first + 1, behind)
+
+
+def _can_share(before: WordRange, own: WordRange) -> bool:
     """Return whether an element can stand around the element before it, which has all of its words."""
     (first, last, other), (own_first, own_last, element) = before, own
     is_inside = first <= own_first < own_last <= last
@@ -256,7 +423,7 @@ def _can_share(before: WordRange[Content], own: WordRange[Content]) -> bool:
     return is_inside and has_text and is_free and "" != element.kind != other.kind != ""
 
 
-def _divide_elements(found: Sequence[WordRange[Content]]) -> list[WordRange[Content]]:
+def _divide_elements(found: Sequence[WordRange]) -> list[WordRange]:
     """Return elements so that those that can be divided have no words of others.
 
     In ``<span>A man plays </span><span>guitar</span><span> on the street</span>`` the translation may have the guitar at
@@ -284,6 +451,6 @@ def _divide_elements(found: Sequence[WordRange[Content]]) -> list[WordRange[Cont
     return divided
 
 
-def _is_divisible(item: WordRange[Content]) -> bool:
+def _is_divisible(item: WordRange) -> bool:
     first, last, element = item
     return first < last and element.is_divisible and not element.inner

@@ -9,7 +9,7 @@ from contextlib import suppress
 from gettext import c2py
 from typing import NamedTuple
 
-from headway.text import shorten_code
+from headway.ext.documents.language_codes import primary_language
 
 _FORMS = {
     "nplurals=1; plural=0;":
@@ -122,17 +122,13 @@ class NumberedText(NamedTuple):
 def find_plural_forms(language: str) -> str:
     """Return the header field of a language's plural forms; "" if they are not known here."""
     code = language.lower().replace("_", "-")
-    return _BY_CODE.get(code) or _BY_CODE.get(_shorten(language), "")
+    return _BY_CODE.get(code) or _BY_CODE.get(primary_language(language), "")
 
 
 def find_categories(language: str) -> Mapping[str, int]:
     """Return the plural forms that a language has besides "one" and "other", each with a number that it serves."""
-    code = _shorten(language)
+    code = primary_language(language)
     return next((forms for codes, forms in _CATEGORIES.items() if code in codes.split()), {})
-
-
-def _shorten(language: str) -> str:
-    return shorten_code(language.lower().replace("_", "-").partition("-")[0])
 
 
 def choose_plural_forms(declared: str, language: str, *, may_change: bool) -> str:

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
+from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.language_codes import check_catalog, names_language
-from headway.ext.documents.messages import read_labels
+from headway.ext.documents.mnemonics import read_mnemonic
 from headway.ext.documents.paragraph import (
     Document,
     DocumentOptions,
@@ -16,11 +17,7 @@ from headway.ext.documents.paragraph import (
     Paragraph,
     Translated,
 )
-from headway.ext.documents.plural_forms import (
-    NumberedText,
-    PluralForms,
-    choose_plural_forms,
-)
+from headway.ext.documents.plural_forms import NumberedText, PluralForms, choose_plural_forms
 from headway.ext.documents.po_entries import PoEntry, quote, read_entries
 from headway.ext.documents.text_file import Edit, read_text_file
 from headway.ext.protect import FormattedMessage, find_protected_text
@@ -60,7 +57,14 @@ def read_po(data: bytes, options: DocumentOptions) -> Document:
     entries = read_entries(file.text, file.encoding)
     if not entries:
         raise HeadwayError('has no entry such as msgid "text"')
-    header = next((each for each in entries if not (each.ids[0].text or each.context)), None)
+    header = next(
+        (
+            each
+            for each in entries
+            if not (each.ids[0].text or any(group.text for group in each.find("msgctxt")))
+        ),
+        None,
+    )
     old = header.strings[0].text if header else ""
     if not options.is_complete:
         check_catalog("translations into", _find_language(old), options.target)
@@ -91,9 +95,11 @@ def read_po(data: bytes, options: DocumentOptions) -> Document:
         _CatalogEntry(each, forms, file.text, line_end, options.is_complete, is_right)
         for each in entries
         if is_translatable(each.ids[0].text)
-        and (options.is_complete or each.is_fuzzy or not each.is_translated)
+        and (options.is_complete or each.is_fuzzy or not all(form.text for form in each.strings))
     ]
-    return read_labels(EditedFile(file, found, edits), options)
+    return EditedFile(
+        file, found, edits, [partial(read_message, language=options.target), read_mnemonic]
+    )
 
 
 def _find_field(header: str, name: str) -> str:
@@ -145,11 +151,11 @@ class _Source:
         return FormattedMessage(self.text, self.flags)
 
     @property
-    def paragraph(self) -> Paragraph[None]:
+    def paragraph(self) -> Paragraph:
         """What is translated."""
         message = self.message
         places = [(each.start, each.start + len(each.source)) for each in message.directives]
-        return Paragraph(message.text, [Element(*span, None, is_kept=True) for span in places])
+        return Paragraph(message.text, [Element(*span, is_kept=True) for span in places])
 
     def write(self, translated: Translated) -> str | None:
         """Return the form; None: the translation does not have the number once, or values in another order."""
@@ -193,7 +199,7 @@ class _CatalogEntry:
         return self.entry.ids[0].start
 
     @property
-    def paragraphs(self) -> list[Paragraph[None]]:
+    def paragraphs(self) -> list[Paragraph]:
         """What is translated for each form: of a plural, also sentences with numbers that the form serves."""
         return [source.paragraph for sources in self._sources for source in sources]
 
@@ -271,24 +277,19 @@ def _find_count(message: str, flags: Sequence[str]) -> str:
 
 def _mark(entry: PoEntry, line_end: str, *, is_fuzzy: bool) -> list[Edit]:
     """Return the edits that mark an entry as a guess, or as none, and remove the text that an older guess was made for."""
-    flags = next((each for each in entry.comments if each.line.startswith("#,")), None)
+    flags, former = entry.find("#,"), entry.find("#|")
+    if is_fuzzy == entry.is_fuzzy:
+        return []
+    if is_fuzzy and flags:
+        return [Edit(flags[0].start, flags[0].start + 2, f"#, {_FUZZY},")]
     if is_fuzzy:
-        if entry.is_fuzzy:
-            return []
-        if flags:
-            return [Edit(flags.start, flags.start + 2, f"#, {_FUZZY},")]
-        former = (each.start for each in entry.comments if each.line.startswith("#|"))
-        at = next(former, entry.messages[0].start)
+        at = (former or entry.find("msg"))[0].start
         return [Edit(at, at, f"#, {_FUZZY}{line_end}")]
-    edits = []
-    for comment in entry.comments if entry.is_fuzzy else ():
-        if comment.line.startswith("#|"):
-            edits.append(Edit(comment.start, comment.end, ""))
-        elif comment.line.startswith("#,"):
-            ending = comment.line[len(comment.line.rstrip()) :]
-            others = [flag for flag in comment.flags if flag != _FUZZY]
-            rest = f"#, {', '.join(others)}{ending}" if others else ""
-            edits.append(Edit(comment.start, comment.end, rest))
+    edits = [Edit(each.start, each.end, "") for each in former]
+    for each in flags:
+        ending = each.text[len(each.text.rstrip()) :]
+        others = ", ".join(flag for flag in each.flags if flag != _FUZZY)
+        edits.append(Edit(each.start, each.end, f"#, {others}{ending}" if others else ""))
     return edits
 
 

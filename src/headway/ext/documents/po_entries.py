@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from headway.errors import HeadwayError
 from headway.ext.documents.text_file import check_count
@@ -19,27 +18,27 @@ _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.item
 
 
 @dataclass
-class Message:
-    """A keyword, its strings, where its lines start and end in the file, and its text."""
+class Group:
+    """A keyword with its strings, or a comment: lines of an entry.
+
+    Attributes:
+        keyword: Such as ``msgstr[0]``; of a comment its first two characters.
+        start: Where its lines start in the file.
+        end: Where they end.
+        text: What the strings mean; of a comment its line, with the line end.
+        strings: Without escapes, but for bytes.
+    """
 
     keyword: str
     start: int
     end: int
-    lines: list[str] = field(default_factory=list)
     text: str = ""
-
-
-class Comment(NamedTuple):
-    """A line that starts with ``#``, with its line end, and where it is in the file."""
-
-    start: int
-    end: int
-    line: str
+    strings: list[str] = field(default_factory=list)
 
     @property
     def flags(self) -> list[str]:
-        """The flags that it lists, such as fuzzy and c-format."""
-        listed = self.line[2:].split(",") if self.line.startswith("#,") else []
+        """The flags that a comment lists, such as fuzzy and c-format."""
+        listed = self.text[2:].split(",") if self.keyword == "#," else []
         return [flag.strip() for flag in listed]
 
 
@@ -49,38 +48,30 @@ class PoEntry:
 
     Attributes:
         line: The number of its first line.
-        comments: Translators' notes, references, flags, and former texts (``#|``).
-        messages: The texts of its keywords.
+        groups: Translators' notes, references, flags, former texts (``#|``), and the texts of its keywords.
     """
 
     line: int
-    comments: list[Comment] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
 
-    @property
-    def context(self) -> str:
-        """What distinguishes the entry from others of the same text."""
-        return next((m.text for m in self.messages if m.keyword == "msgctxt"), "")
+    def find(self, start: str) -> list[Group]:
+        """Return the groups whose keyword starts so: ``msgid`` is the text, and its plural if it has one."""
+        return [group for group in self.groups if group.keyword.startswith(start)]
 
     @cached_property
-    def ids(self) -> list[Message]:
+    def ids(self) -> list[Group]:
         """The text, and then its plural if it has one."""
-        return [m for m in self.messages if m.keyword.startswith("msgid")]
+        return self.find("msgid")
 
     @cached_property
-    def strings(self) -> list[Message]:
+    def strings(self) -> list[Group]:
         """The translations: one for each plural form."""
-        return [m for m in self.messages if m.keyword.startswith("msgstr")]
-
-    @property
-    def is_translated(self) -> bool:
-        """Whether every plural form has a translation."""
-        return all(string.text for string in self.strings)
+        return self.find("msgstr")
 
     @cached_property
     def flags(self) -> list[str]:
         """Its flags, such as fuzzy and c-format."""
-        return [flag for comment in self.comments for flag in comment.flags]
+        return [flag for group in self.groups for flag in group.flags]
 
     @property
     def is_fuzzy(self) -> bool:
@@ -99,36 +90,37 @@ def read_entries(text: str, encoding: str) -> list[PoEntry]:
         HeadwayError: If a line is no part of a catalog, or an entry has no text or no translation.
     """
     check_count(text.count("\n"), "lines")
-    entries = [PoEntry(1)]
-    at = 0
+    entries, at = [PoEntry(1)], 0
+    last: Group | None = None  # the last keyword of the entry
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+\Z", text), start=1):
         entry, content = entries[-1], line.strip()
         start, at = at, at + len(line)
-        is_whole = bool(entry.messages) and entry.messages[-1].keyword.startswith("msgstr")
+        is_whole = last is not None and last.keyword.startswith("msgstr")
         if not content or content.startswith("#"):
             if is_whole:
                 entries.append(entry := PoEntry(number + (not content)))
+                last = None
             if not content or content.startswith("#~"):  # comments of an obsolete entry
-                entry.comments.clear()
+                entry.groups = entry.find("msg")
             else:
-                entry.comments.append(Comment(start, at, line))
+                entry.groups.append(Group(line[:2], start, at, line))
             continue
-        keyword = _KEYWORD.match(content)
-        if keyword:
+        if keyword := _KEYWORD.match(content):
             if is_whole and not keyword[1].startswith("msgstr"):
                 entries.append(entry := PoEntry(number))
-            entry.messages.append(Message(keyword[1], start, at))
+            last = Group(keyword[1], start, at)
+            entry.groups.append(last)
             content = content[keyword.end() :]
-        if not _STRINGS.match(content) or not entry.messages:
+        if last is None or not _STRINGS.match(content):
             raise HeadwayError(f"line {number}: is no part of a message catalog (.po)")
-        entry.messages[-1].lines += map(_unescape, _STRING.findall(content))
-        entry.messages[-1].end = at
-    entries = [entry for entry in entries if entry.messages]
+        last.strings += map(_unescape, _STRING.findall(content))
+        last.end = at
+    entries = [entry for entry in entries if entry.find("msg")]
     for entry in entries:
         if len(entry.ids) not in (1, 2) or not entry.strings:
             raise HeadwayError(f"line {entry.line}: an entry needs one msgid, and a msgstr")
-        for message in entry.messages:
-            message.text = _decode("".join(message.lines), encoding, entry.line)
+        for message in entry.find("msg"):
+            message.text = _decode("".join(message.strings), encoding, entry.line)
     return entries
 
 

@@ -9,9 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from headway.errors import HeadwayError
-from headway.ext.documents.blocks import Block, Markup
-from headway.ext.documents.cue_text import TAG, CueGrammar, make_cue, write_cue
-from headway.ext.documents.dividing import divide
+from headway.ext.documents.cue_text import TAG, CueGrammar, divide, make_cue, write_cue
 from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import Edit, check_count, read_text_file
@@ -68,6 +66,12 @@ class _Time:
     start: int
     end: int
 
+    def name(self, number: int) -> str:
+        """Return how a person finds the cue: by its number and by its time."""
+        minutes, seconds = divmod(int(max(0.0, self.begins)), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"cue {number} ({hours:02}:{minutes:02}:{seconds:02})"
+
 
 @dataclass(frozen=True)
 class _Cue:
@@ -84,7 +88,7 @@ class _Cue:
 
     time: _Time
     start: int
-    block: Block
+    block: Paragraph
     is_aside: bool
     can_continue: bool
     most_lines: int
@@ -95,7 +99,6 @@ class _Sentence:
     """The cues of a sentence; see `headway.ext.documents.edited_file.Entry`."""
 
     cues: list[_Cue]
-    place: str
     grammar: CueGrammar
     line_end: str
 
@@ -105,12 +108,11 @@ class _Sentence:
         return self.cues[0].start
 
     @property
-    def paragraphs(self) -> list[Paragraph[Markup]]:
+    def paragraphs(self) -> list[Paragraph]:
         """The whole sentence."""
         first, *others = (cue.block for cue in self.cues)
-        first.place = self.place
         text = " ".join(block.text for block in (first, *others))
-        return [Paragraph(text, place=self.place) if others else first]
+        return [Paragraph(text, place=first.place) if others else first]
 
     def edit(self, translations: Sequence[Translated]) -> Iterator[Edit]:
         """Yield the edits that divide the translation among the cues."""
@@ -152,20 +154,13 @@ def read_subtitles(data: bytes, options: DocumentOptions) -> EditedFile:
         raise HeadwayError(f"has no subtitle with a time such as {example}")
     found = _LINE_END.search(text)
     line_end = found[0] if found else "\n"
-    numbers = {time: number for number, time in enumerate(times, 1)}
-    sentences = _join_sentences([cue for time in times for cue in _read_cue(text, time, grammar)])
-    entries = [
-        _Sentence(cues, _name(numbers[cues[0].time], cues[0].time), grammar, line_end)
-        for cues in sentences
+    cues = [
+        cue
+        for number, time in enumerate(times, 1)
+        for cue in _read_cue(text, time, grammar, time.name(number))
     ]
+    entries = [_Sentence(own, grammar, line_end) for own in _join_sentences(cues)]
     return EditedFile(file, entries)
-
-
-def _name(number: int, time: _Time) -> str:
-    """Return how a person finds a cue: by its number and by its time."""
-    minutes, seconds = divmod(int(max(0.0, time.begins)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"cue {number} ({hours:02}:{minutes:02}:{seconds:02})"
 
 
 def _read_times(text: str, is_vtt: bool) -> Iterator[_Time]:
@@ -190,7 +185,7 @@ def _read_dialogue(text: str) -> Iterator[_Time]:
             yield _Time(_seconds(found.groups()[:5]), _seconds(found.groups()[5:10]), *found.span(11))  # fmt: skip
 
 
-def _read_cue(text: str, time: _Time, grammar: CueGrammar) -> Iterator[_Cue]:
+def _read_cue(text: str, time: _Time, grammar: CueGrammar, place: str) -> Iterator[_Cue]:
     """Yield the passages of a cue that have letters or digits."""
     for start, end in _split_speakers(text, time.start, time.end, grammar):
         dash = _DASH.match(text, start, end)  # of a speaker: it stays
@@ -202,7 +197,7 @@ def _read_cue(text: str, time: _Time, grammar: CueGrammar) -> Iterator[_Cue]:
                 whole = f"{text[time.start : at]}x{text[last : time.end]}"
                 most = _MOST_LINES + 1 - len(grammar.list_lines(whole))
             block = make_cue(text[at:last], grammar)
-            block.is_name = aside == "name"
+            block.is_name, block.place = aside == "name", place
             if is_translatable(block.text):
                 can_continue = at == time.start and not aside
                 yield _Cue(time, at, block, bool(aside), can_continue, most)

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from headway.errors import HeadwayError, suggest
 from headway.ext.documents.edited_file import EditedFile, TextEntry
-from headway.ext.documents.messages import read_messages
+from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.text_file import check_count, read_text_file
 from headway.text import is_translatable
@@ -80,16 +81,16 @@ def read_table(data: bytes, options: DocumentOptions) -> Document:
         and is_translatable(cell.text)
         and not _FORMULA.match(cell.text)
     ]
-    return read_messages(EditedFile(file, found), options)
+    return EditedFile(file, found, readings=[partial(read_message, language=options.target)])
 
 
-def _name_cell(row: int, column: int) -> str:
-    """Return the name that spreadsheet programs have for a cell, such as B3."""
-    letters, column = "", column + 1
-    while column:
-        column, letter = divmod(column - 1, 26)
+def name_column(number: int) -> str:
+    """Return the letters that spreadsheet programs have for a column, which is numbered from 1."""
+    letters = ""
+    while number:
+        number, letter = divmod(number - 1, 26)
         letters = chr(ord("A") + letter) + letters
-    return f"cell {letters}{row + 1}"
+    return letters
 
 
 def _recognize_delimiter(text: str) -> str:
@@ -139,7 +140,7 @@ def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
     at, row, column = start, 0, 0
 
     def make(end: int, content: str, *, is_quoted: bool = False) -> _Cell:
-        return _Cell(at, end, content, _name_cell(row, column), row=row, column=column, delimiter=delimiter, is_quoted=is_quoted)  # fmt: skip
+        return _Cell(at, end, content, f"cell {name_column(column + 1)}{row + 1}", row=row, column=column, delimiter=delimiter, is_quoted=is_quoted)  # fmt: skip
 
     while at < len(text):
         if found := quoted.match(text, at):

@@ -16,11 +16,8 @@ _MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
-_STANDARD = {
-    "cp1252": "iso8859-1",
-    "cp1254": "iso8859-9",
-    "cp874": "iso8859-11",
-}  # those they replace
+# Encodings of Windows, and those they replace.
+_STANDARD = {"cp1252": "iso8859-1", "cp1254": "iso8859-9", "cp874": "iso8859-11"}
 FEW = 5  # characters that are not ASCII: in a short text of an older encoding, so many may look like UTF-8 by chance
 
 
@@ -51,7 +48,7 @@ class TextFile:
             HeadwayError: If the encoding lacks a character, and the file names its encoding.
         """
         if self.is_xml:
-            return self.encode_markup(text)
+            return self.mark + text.encode(self.encoding, "xmlcharrefreplace")
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -61,10 +58,6 @@ class TextFile:
                 ) from None
         mark = self.mark if self.encoding == "utf-8" else codecs.BOM_UTF8
         return mark + text.encode("utf-8", "replace")
-
-    def encode_markup(self, text: str) -> bytes:
-        """Return the bytes of HTML or XML; characters that the encoding lacks become references."""
-        return self.mark + text.encode(self.encoding, "xmlcharrefreplace")
 
 
 def read_text_file(

@@ -11,13 +11,25 @@ from unicodedata import normalize
 
 from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
-from headway.ext.documents.passages import Passage
-from headway.ext.protect import is_symbol
-from headway.text import Languages, Span, Tokenizer, WordLinks, find_words, is_translatable
+from headway.ext.protect import divide_at_breaks, has_words, is_symbol
+from headway.text import (
+    Languages,
+    Span,
+    Tokenizer,
+    WordLinks,
+    find_words,
+    is_translatable,
+    translate_gap,
+)
 from headway.translation import Job, Pipeline, Translation, split_sentences, together
 
 if TYPE_CHECKING:
     from headway.translation import Translator
+
+# A run of white space is matched once, from its beginning: the time is linear in its length.
+_LINE_BREAKS = re.compile(r"(?<!\s)\s*[\n\r]\s*")
+_SENTENCE_END = re.compile(r"[.!?…。！？।؟][^\w\s]*\s*\S")
+
 
 _MARKS = ".…!?:;,。！？：；，、"  # at the end of a text
 _UNLIKE_STOPS = (":", ";", ",", "...", "…", "：", "；", "，", "、")
@@ -26,42 +38,113 @@ _MEASURED = re.compile(r"[\d.]\s?[^\W\d_]+\.$")  # such as "5 Mio." and "v. Chr.
 
 @dataclass(frozen=True)
 class SplitText:
-    """A text and its sentences.
+    """A text and its sentences: ``language_name + gaps[0] + sentences[0] + gaps[1] + ...`` is the text, but for white space before the name.
 
     Attributes:
         text: The whole text.
-        passage: The sentences, without the name of a target language.
+        gaps: White space, tags such as ``<br>``, and what has no words, such as escapes, marks and placeholders; one
+            more than sentences.
+        sentences: What is translated.
         language_name: The name of a target language at the text's beginning (``>>deu<<``), or "".
     """
 
     text: str
-    passage: Passage
-    language_name: str
+    gaps: list[str]
+    sentences: list[str]
+    language_name: str = ""
+
+    @property
+    def lines(self) -> list[str]:
+        """The sentences; each starts with the name of the target language."""
+        return [self.language_name + sentence for sentence in self.sentences]
 
     @classmethod
     def split(
         cls, pipeline: Pipeline, text: str, is_split: bool = True, is_document: bool = False
     ) -> "SplitText":
-        """Split a text.
+        """Split a text that a model will translate.
 
         Args:
             pipeline: What will translate it.
             text: Any text.
-            is_split: Translate each sentence of a line by itself.
+            is_split: See `divide`.
             is_document: Whether the text is of a document, in which symbols alone stay, and texts in another script.
         """
         tokenizer = pipeline.forward.tokenizer
         if is_document and (is_symbol(text) or not is_readable(text, tokenizer)):
-            return cls(text, Passage([text], []), "")
+            return cls(text, [text], [])
         stripped = text.lstrip()
         name = tokenizer.named_language(stripped)
         rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
-        return cls(text, Passage.split(rest, pipeline.languages[0], is_split), name)
+        return replace(
+            cls.divide(rest, pipeline.languages[0], is_split), text=text, language_name=name
+        )
 
-    @property
-    def lines(self) -> list[str]:
-        """The sentences; each starts with the name of the target language."""
-        return [self.language_name + sentence for sentence in self.passage.sentences]
+    @classmethod
+    def divide(cls, text: str, language: str, is_split: bool = True) -> "SplitText":
+        """Split a text without the name of a language.
+
+        Args:
+            text: Any text.
+            language: Language code; abbreviations of the language do not end sentences.
+            is_split: Split lines into sentences; if false, a line counts as one sentence.
+        """
+        gaps: list[list[str]] = [[]]  # each in pieces: a text may have as many as characters
+        sentences: list[str] = []
+        breaks = (found.span() for found in _LINE_BREAKS.finditer(text))
+        places = [0, *chain.from_iterable(breaks), len(text)]
+        for number, (start, end) in enumerate(pairwise(places)):
+            line = text[start:end]
+            if number % 2:
+                gaps[-1].append(line)
+                continue
+            for place, piece in enumerate(divide_at_breaks(line)):
+                is_gap = place % 2 == 0
+                has_several = not is_gap and is_split and _SENTENCE_END.search(piece)
+                parts = split_sentences(piece, language) if has_several else [piece]
+                for part in parts:
+                    sentence = part.strip()
+                    # A piece has words, but not each of several parts.
+                    if is_gap or (len(parts) > 1 and not has_words(sentence)):
+                        gaps[-1].append(part)
+                        continue
+                    before, _, after = part.partition(sentence)
+                    gaps[-1].append(before)
+                    sentences.append(sentence)
+                    gaps.append([after])
+        return cls(text, ["".join(gap) for gap in gaps], sentences)
+
+    def join(self, translations: Sequence[str], languages: Languages) -> tuple[str, list[int]]:
+        """Put translations in the places of the sentences.
+
+        Args:
+            translations: One for each sentence.
+            languages: Codes of the text and of the translations.
+
+        Returns:
+            The text, and where each translation starts in it.
+        """
+        first, *others = self.target_gaps(languages)
+        text, starts = first, []
+        for translation, gap in zip(translations, others, strict=True):
+            starts.append(len(text))
+            text += translation + gap
+        return text, starts
+
+    def target_gaps(self, languages: Languages) -> list[str]:
+        """Return what stands before, between and after the translations; see `translate_gap`."""
+        if not self.sentences:
+            return self.gaps
+        first, *inner, last = self.gaps
+        return [first, *(translate_gap(gap, languages) for gap in inner), last]
+
+    def starts(self) -> list[int]:
+        """Return where each sentence starts in the text."""
+        found, at = [], len(self.language_name) + len(self.gaps[0])
+        for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
+            found.append(at)
+            at += len(sentence) + len(gap)
+        return found
 
 
 class SentenceTranslation(NamedTuple):
@@ -220,13 +303,13 @@ def join_sentences(
                 replace(each, text=finish_sentence(sentence, each.text, languages[1]))
                 for each in n_best
             ]
-            for sentence, n_best in zip(split.passage.sentences, found, strict=True)
+            for sentence, n_best in zip(split.sentences, found, strict=True)
         ]
     versions = []
     for rank in range(max(map(len, found))):
         # A sentence with fewer versions repeats its last one.
         chosen = [n_best[min(rank, len(n_best) - 1)] for n_best in found]
-        joined, starts = split.passage.join([t.text for t in chosen], languages)
+        joined, starts = split.join([t.text for t in chosen], languages)
         versions.append((joined, sum(t.score for t in chosen), starts))
     best, score, target_starts = versions[0]
     alternatives: dict[str, float] = {}
@@ -236,16 +319,14 @@ def join_sentences(
     result = TextTranslation(best, score, list(alternatives.items()))
     result.sentences = [
         SentenceTranslation(sentence, start, first)
-        for sentence, start, (first, *_) in zip(
-            split.passage.sentences, target_starts, found, strict=True
-        )
+        for sentence, start, (first, *_) in zip(split.sentences, target_starts, found, strict=True)
     ]
     rated = [(len(s.source), s.translation.quality) for s in result.sentences]
     result.quality = mean_quality([(n, q) for n, q in rated if q is not None])
     if align:
-        starts = [start + len(split.language_name) for start in split.passage.starts()]
+        starts = split.starts()
         result.links = WordLinks(
-            _find_words(split.text, starts, split.passage.sentences),
+            _find_words(split.text, starts, split.sentences),
             _find_words(best, target_starts, [first.text for first, *_ in found]),
         )
         for start, (sentence, target_start, first) in zip(starts, result.sentences, strict=True):
@@ -315,7 +396,6 @@ def is_readable(text: str, tokenizer: Tokenizer) -> bool:
         tokenizer: Of the model.
     """
     letters = tokenizer.source_letters
-    written = normalize(
-        "NFKC", text
-    )  # as the vocabulary reads it, which knows no full-width letters
+    # As the vocabulary reads it, which knows no full-width letters.
+    written = normalize("NFKC", text)
     return any(c in letters for c in written) or not any(map(str.isalpha, written))

@@ -1,26 +1,162 @@
 """Translation files (.xlf, .xliff) in XLIFF 1.2 and 2.x."""
 
+import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 from headway.errors import HeadwayError
-from headway.ext.documents.blocks import Block, make_translatable_nodes
 from headway.ext.documents.edited_file import EditedFile
-from headway.ext.documents.html.html_page import write_nodes
+from headway.ext.documents.html.page import write_page_paragraph
+from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.language_codes import check_catalog, names_language
-from headway.ext.documents.messages import read_labels
-from headway.ext.documents.paragraph import Document, DocumentOptions, Translated
-from headway.ext.documents.text_file import Edit, read_text_file
-from headway.ext.documents.xliff_inline import make_parts
-from headway.ext.documents.xml_tokens import (
-    XmlToken,
-    find_ends,
-    read_text,
-    remove_attribute,
-    set_attribute,
-    tokenize_xml,
+from headway.ext.documents.marked_text import (
+    LINE_BREAK,
+    MarkedText,
+    Part,
+    make_kept,
+    make_translatable_nodes,
 )
+from headway.ext.documents.mnemonics import read_mnemonic
+from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.text_file import Edit, read_text_file
+from headway.ext.documents.xml_source import XmlNode, parse_source, remove_attribute, set_attribute
+from headway.ext.protect import BREAK_TAG, BREAKS, ProtectedText, find_protected_text
+
+# Elements that stand for an opening tag of the original format -> for the closing tag of the same.
+_OPENING, _CLOSING = {"bx", "bpt", "sc", "sm"}, {"ex", "ept", "ec", "em"}
+_CODE = {"bpt", "ept", "ph", "it", "ut"}  # their content is code of the original format
+_ALONE = {"ph", "x"}  # elements that stand for code which may be a placeholder
+_BREAK = re.compile(rf"(?:(?:{BREAK_TAG}|\\[nrt])\s*+)++")
+_PLACEHOLDERS = ("ICU", "INTERPOLATION")  # how Angular's names of placeholders begin
+_WORD = "{}"  # stands for a placeholder in the text
+
+
+def make_parts(
+    nodes: Sequence[XmlNode],
+    keeps_lines: bool,
+    codes: Mapping[str, str],
+    breaks: dict[str, list[bool]] | None = None,
+) -> Iterator[Part]:
+    """Yield the parts of a text; code, and text that is not for translation, is markup.
+
+    A line break, and a tag of a paragraph, is a break. Marks of segments are left out, because a target may have them
+    only beside a ``seg-source``.
+
+    Args:
+        nodes: Of the text.
+        keeps_lines: Whether line breaks are text; otherwise they are spaces.
+        codes: Code of the original format that elements refer to, by its names.
+        breaks: Whether the tags that are open are breaks, by what pairs them.
+    """
+    at, protected, breaks = 0, _find_protected(nodes), {} if breaks is None else breaks
+    while at < len(nodes):
+        node, start = nodes[at], at
+        at = protected.get(at, at + 1)
+        source = node.document[node.start : nodes[at - 1].end]
+        if node.is_text:
+            is_spaced = node.kind == "text" and not keeps_lines
+            text = html.unescape(LINE_BREAK.sub(" ", source)) if is_spaced else node.text
+            yield Part("text", source, text)
+            continue
+        if _is_segment(node):
+            yield from make_parts(node.children, keeps_lines, codes, breaks)
+            continue
+        name = node.name
+        is_whole = start in protected or name in _CODE
+        content = "".join(each.text for each in nodes[start:at]) if is_whole else ""
+        is_break = _is_break(node, content or _find_code(node, codes))
+        if start not in protected and name in _OPENING:
+            name = _pair_name(node)
+            breaks.setdefault(name, []).append(is_break)
+            yield Part("break" if is_break else "open", source, name=name)
+        elif start not in protected and name in _CLOSING:
+            name = _pair_name(node)
+            is_break = (bool(breaks.get(name)) and breaks[name].pop()) or is_break
+            yield Part("break" if is_break else "close", source, name=name)
+        elif not is_whole and node.closing:
+            yield Part("break" if is_break else "open", node.tag, name=name)
+            yield from make_parts(node.children, keeps_lines, codes, breaks)
+            yield Part("break" if is_break else "close", node.closing, name=name)
+        elif is_break:
+            yield Part("break", source)
+        else:
+            is_read = start in protected
+            yield make_kept(source, content if is_read else _read_kept(node, content, codes))
+
+
+def _read_kept(node: XmlNode, content: str, codes: Mapping[str, str]) -> str:
+    """Return the text of an element that stays; "" if it stands for no word, such as a tag or a line break.
+
+    Args:
+        node: The element.
+        content: The text in it.
+        codes: See `make_parts`.
+    """
+    if node.name in _ALONE:
+        return _WORD if _is_placeholder(node, content or _find_code(node, codes)) else ""
+    return "" if node.name in _CODE else content
+
+
+def _is_break(node: XmlNode, code: str) -> bool:
+    """Return whether an element stands for a line break or for a tag of a paragraph, as its type or its code say."""
+    attributes = node.attributes
+    kinds = attributes.get("ctype", ""), attributes.get("subType", "")
+    names = {re.split("[:-]", kind)[-1].casefold() for kind in kinds}
+    return bool(_BREAK.fullmatch(code.strip())) or not names.isdisjoint({"lb", "pb", *BREAKS})
+
+
+def _find_code(node: XmlNode, codes: Mapping[str, str]) -> str:
+    """Return the code of the original format that an element without content stands for; "" if nothing says it."""
+    attributes = node.attributes
+    reference = attributes.get("dataRef") or attributes.get("dataRefStart", "")
+    shown = (attributes.get(name) for name in ("equiv-text", "disp", "dispStart"))
+    return codes.get(reference) or next(filter(None, shown), "")
+
+
+def _is_placeholder(node: XmlNode, code: str) -> bool:
+    """Return whether an element stands for a placeholder, as its name, its type or its code say."""
+    attributes = node.attributes
+    names = attributes.get("id", ""), attributes.get("equiv", "")
+    if any(name.startswith(_PLACEHOLDERS) for name in names):
+        return True
+    code = code.strip()
+    is_variable = attributes.get("subType") == "xlf:var"
+    return is_variable or find_protected_text(code) == [ProtectedText(0, len(code), "name")]
+
+
+def _find_protected(nodes: Sequence[XmlNode]) -> dict[int, int]:
+    """Return where text that is not for translation ends among neighbors, by the number of the first node of it.
+
+    It stands in a ``mrk``, or between ``sm`` and ``em``.
+    """
+    found: dict[int, int] = {}
+    started: dict[str, int] = {}  # the marks
+    for number, node in enumerate(nodes):
+        if node.name == "mrk" and node.closing and _is_protected(node):
+            found[number] = number + 1
+        elif node.name == "sm" and _is_protected(node):
+            started[_pair_name(node)] = number
+        elif node.name == "em" and _pair_name(node) in started:
+            found[started.pop(_pair_name(node))] = number + 1
+    return found
+
+
+def _is_protected(node: XmlNode) -> bool:
+    attributes = node.attributes
+    return attributes.get("translate") == "no" or attributes.get("mtype") == "protected"
+
+
+def _pair_name(node: XmlNode) -> str:
+    """Return what an opening and its closing element have in common."""
+    attributes = node.attributes
+    if node.name in ("ec", "em"):
+        return f"sc {attributes.get('startRef', '')}"
+    if node.name in ("sc", "sm"):
+        return f"sc {attributes.get('id', '')}"
+    return f"bx {attributes.get('rid') or attributes.get('id', '')}"
+
 
 _ENCODING = re.compile(rb"""<\?xml[^<>]*?\bencoding\s*+=\s*+["']([\w.:-]+)""")
 _SPACE = "xml:space"
@@ -31,7 +167,6 @@ _TRANSLATED = "translated"
 _UNREAD_1 = {"state": "needs-review-translation", "state-qualifier": "mt-suggestion"}
 _UNREAD_2 = {"state": "initial", "subState": "headway:mt"}
 _HOLDERS = ("trans-unit", "segment")
-Nodes = list[str | Block]
 
 
 def read_xliff(data: bytes, options: DocumentOptions) -> Document:
@@ -47,29 +182,29 @@ def read_xliff(data: bytes, options: DocumentOptions) -> Document:
     declared = _ENCODING.search(data[:200])
     name = declared[1].decode() if declared else ""
     file = read_text_file(data, options.source, name, is_xml=True)
-    tokens = tokenize_xml(file.text)
-    root = next(token for token in tokens if token.kind in ("open", "empty"))
+    document = parse_source(file.text)
+    root = document.children[1]
     version = root.attributes.get("version", "")
     if root.name != "xliff" or version[:2] not in ("1.", "2."):
         raise HeadwayError("is no XLIFF 1 or 2: it has no element xliff with such a version")
     is_first = version.startswith("1.")
     head, own, other = ("file", "source-language", "target-language") if is_first else ("xliff", "srcLang", "trgLang")  # fmt: skip
     edits = []
-    for token in tokens:
-        if token.kind == "open" and token.name == head:
-            attributes = token.attributes
-            known = attributes.get(other, "")
-            check_catalog("texts in", attributes.get(own, ""), options.source)
-            if not options.is_complete:
-                check_catalog("translations into", known, options.target)
-            if options.target and not names_language(known, options.target):
-                tag = set_attribute(token.source, other, options.target)
-                edits.append(Edit(token.start, token.end, tag))
-    units = _read_units(tokens, file.text)
+    for node in root.iter(head):
+        known = node.attributes.get(other, "")
+        check_catalog("texts in", node.attributes.get(own, ""), options.source)
+        if not options.is_complete:
+            check_catalog("translations into", known, options.target)
+        if options.target and not names_language(known, options.target):
+            tag = set_attribute(node.tag, other, options.target)
+            edits.append(Edit(node.start, node.tag_end, tag))
+    units = [*_read_units(root)]
     for unit in units:
-        unit.nodes = _make_nodes(unit, options.is_complete)
+        unit.parts = [*_make_parts(unit, options.is_complete)]
     found = [unit for unit in units if unit.paragraphs]
-    return read_labels(EditedFile(file, found, edits), options)
+    return EditedFile(
+        file, found, edits, [partial(read_message, language=options.target), read_mnemonic]
+    )
 
 
 @dataclass
@@ -77,77 +212,80 @@ class _Unit:
     """A text with the place of its translation.
 
     Attributes:
-        holder: The tag that holds both: ``trans-unit`` or ``segment``.
+        holder: The element that holds both: ``trans-unit`` or ``segment``.
         place: What names it.
-        source: The tokens of the text, with its tags.
+        source: The text.
         keeps_lines: Whether line breaks are text.
         codes: Code of the original format (``originalData``), by its names.
-        indent: What stands before the text, if that is white space.
-        segments: The tokens of the same text divided into segments (``seg-source``), with its tags.
-        target: The tokens of the translation, with its tags.
-        nodes: What the new translation consists of: markup, translated segments, and the texts to translate.
+        segments: The same text divided into segments (``seg-source``).
+        target: The translation.
+        parts: What the new translation consists of: markup, translated segments, and the texts to translate.
     """
 
-    holder: XmlToken
+    holder: XmlNode
     place: str
-    source: Sequence[XmlToken]
+    source: XmlNode
     keeps_lines: bool
     codes: Mapping[str, str]
-    indent: str
-    segments: Sequence[XmlToken] = ()
-    target: Sequence[XmlToken] = ()
-    nodes: Nodes = field(default_factory=list)
+    segments: XmlNode | None
+    target: XmlNode | None
+    parts: Sequence[Part] = ()
 
     @property
     def start(self) -> int:
         """Where the text starts."""
-        return self.source[0].start
+        return self.source.start
 
     @property
-    def paragraphs(self) -> list[Block]:
+    def paragraphs(self) -> list[Paragraph]:
         """The texts to translate."""
-        found = [node for node in self.nodes if isinstance(node, Block)]
-        for each in found:
+        for each in self._text.paragraphs:
             each.place = self.place
-        return found
+        return self._text.paragraphs
+
+    @cached_property
+    def _text(self) -> MarkedText:
+        return MarkedText(self.parts, write_page_paragraph, make_translatable_nodes)
 
     @property
     def is_translated(self) -> bool:
         """Whether the target is a translation."""
-        if not read_text(self.target).strip():
+        if self.target is None or not self.target.text.strip():
             return False
-        own, holder = self.target[0].attributes, self.holder.attributes
+        own, holder = self.target.attributes, self.holder.attributes
         is_new = not _UNTRANSLATED.isdisjoint({own.get("state"), holder.get("state")})
         return not is_new or _UNREAD_2.items() <= holder.items()
 
-    def divide(self, tokens: Sequence[XmlToken]) -> Nodes:
-        """Return the texts to translate between breaks; what has no words stays as it is."""
-        return make_translatable_nodes(make_parts(tokens, self.keeps_lines, self.codes))
+    def read(self, node: XmlNode) -> Iterator[Part]:
+        """Yield the parts of a text to translate."""
+        return make_parts(node.children, self.keeps_lines, self.codes)
 
     def edit(self, translations: Sequence[Translated]) -> Iterator[Edit]:
         """Yield the edits that write a translation and its state."""
         if any(each.is_missing for each in translations):
             return
         is_finished = all(each.is_finished for each in translations)
-        name = f"{self.source[0].prefix}target"
-        opening = _open(self.target[0].source if self.target else f"<{name}>")
-        if space := self.source[0].attributes.get(_SPACE):
+        name = f"{self.source.prefix}target"
+        opening = _open(self.target.tag if self.target else f"<{name}>")
+        if space := self.source.attributes.get(_SPACE):
             opening = set_attribute(opening, _SPACE, space)
-        holder = self.holder.source
+        holder = self.holder.tag
         if self.holder.name == "segment":
             holder = _set_state(holder, _UNREAD_2, is_finished)
         else:
             opening = _set_state(opening, _UNREAD_1, is_finished)
             if not is_finished and self.holder.attributes.get("approved") == "yes":
                 holder = set_attribute(holder, "approved", "no")
-        if holder != self.holder.source:
-            yield Edit(self.holder.start, self.holder.end, holder)
-        element = f"{opening}{write_nodes(self.nodes, translations)}</{name}>"
+        if holder != self.holder.tag:
+            yield Edit(self.holder.start, self.holder.tag_end, holder)
+        element = f"{opening}{self._text.write(translations)}</{name}>"
         if self.target:
-            yield Edit(self.target[0].start, self.target[-1].end, element)
+            yield Edit(self.target.start, self.target.end, element)
         else:
-            at = (self.segments or self.source)[-1].end
-            yield Edit(at, at, self.indent + element)
+            at = (self.segments or self.source).end
+            text, start = self.source.document, self.source.start
+            before = text[text.rfind(">", 0, start) + 1 : start]
+            yield Edit(at, at, before[len(before.rstrip()) :] + element)
 
 
 def _set_state(tag: str, unread: Mapping[str, str], is_finished: bool) -> str:
@@ -163,8 +301,8 @@ def _open(tag: str) -> str:
     return f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
 
 
-def _make_nodes(unit: _Unit, is_complete: bool) -> Nodes:
-    """Return what the translation of a unit consists of.
+def _make_parts(unit: _Unit, is_complete: bool) -> Iterator[Part]:
+    """Yield what the translation of a unit consists of.
 
     Args:
         unit: The text.
@@ -173,86 +311,64 @@ def _make_nodes(unit: _Unit, is_complete: bool) -> Nodes:
     is_done = not is_complete and unit.is_translated
     sources, targets = _find_segments(unit.segments), _find_segments(unit.target)
     if not sources or (is_done and not targets):
-        return [] if is_done else unit.divide(_without_segments(unit.source[1:-1]))
-    whole = unit.target if sources.keys() <= targets.keys() else unit.segments
-    nodes, at = Nodes(), 1
-    for number, (start, end) in _find_segments(whole).items():
-        translation = unit.target[slice(*targets.get(number, (0, 0)))][1:-1]
-        nodes.append(_join(whole[at:start]) + _open(whole[start].source))
-        if number not in sources or (is_done and read_text(translation).strip()):
-            nodes.append(_join(translation))
+        if not is_done:
+            yield from unit.read(unit.source)
+        return
+    whole = unit.target if unit.target and sources.keys() <= targets.keys() else unit.segments
+    assert whole is not None  # it has the sources
+    text, at = whole.document, whole.tag_end
+    for number, segment in _find_segments(whole).items():
+        yield Part("break", text[at : segment.start] + _open(segment.tag))
+        done = targets.get(number)
+        if number not in sources or (is_done and done and done.text.strip()):
+            inner = "".join(each.source for each in done.children) if done else ""
+            yield Part("break", inner)
         else:
-            nodes += unit.divide(unit.segments[slice(*sources[number])][1:-1])
-        nodes.append(f"</{whole[start].prefix}mrk>")
-        at = end
-    return [*nodes, _join(whole[at:-1])]
+            yield from unit.read(sources[number])
+        yield Part("break", f"</{segment.prefix}mrk>")
+        at = segment.end
+    yield Part("break", text[at : whole.close])
 
 
-def _find_segments(tokens: Sequence[XmlToken]) -> dict[str, tuple[int, int]]:
-    """Return where the segments of a text begin and end, by their ids; what stands in a segment is none."""
-    found: dict[str, tuple[int, int]] = {}
-    behind = 0
-    for at, end in enumerate(find_ends(tokens)):
-        if at >= behind and _is_segment(tokens[at]):
-            found[tokens[at].attributes.get("mid", "")] = at, end
-            behind = end
+def _find_segments(node: XmlNode | None) -> dict[str, XmlNode]:
+    """Return the segments of a text by their ids; what stands in a segment is none."""
+    found: dict[str, XmlNode] = {}
+    for child in node.children if node else ():
+        own = {child.attributes.get("mid", ""): child} if _is_segment(child) else None
+        found |= _find_segments(child) if own is None else own
     return found
 
 
-def _without_segments(tokens: Sequence[XmlToken]) -> list[XmlToken]:
-    """Return tokens without the marks of segments, which a target may have only beside a ``seg-source``."""
-    ends = find_ends(tokens)
-    marks = [number for number, token in enumerate(tokens) if _is_segment(token)]
-    dropped = {number for start in marks for number in (start, ends[start] - 1)}
-    return [token for number, token in enumerate(tokens) if number not in dropped]
+def _is_segment(node: XmlNode) -> bool:
+    return node.name == "mrk" and node.attributes.get("mtype") == "seg"
 
 
-def _is_segment(token: XmlToken) -> bool:
-    is_tag = token.kind in ("open", "empty") and token.name == "mrk"
-    return is_tag and token.attributes.get("mtype") == "seg"
+def _read_units(
+    node: XmlNode,
+    translate: bool = True,
+    space: str = "default",
+    place: str = "",
+    codes: Mapping[str, str] | None = None,
+) -> Iterator[_Unit]:
+    """Yield the texts in an element that may be translated; those of other translations (alt-trans) are none.
 
-
-def _join(tokens: Sequence[XmlToken]) -> str:
-    return "".join(token.source for token in tokens)
-
-
-def _read_units(tokens: Sequence[XmlToken], text: str) -> list[_Unit]:
-    """Return the texts that may be translated; those of other translations (alt-trans) are none."""
-    units: list[_Unit] = []
-    # The open elements, each with whether its texts are translated, and what its white space means.
-    path: list[tuple[XmlToken | None, bool, str]] = [(None, True, "default")]
-    codes: dict[str, str] = {}
-    at, place, ends = 0, "", find_ends(tokens)
-    while at < len(tokens):
-        token, (holder, translate, space) = tokens[at], path[-1]
-        if token.kind == "close":
-            path.pop()
-        elif token.kind in ("open", "empty"):
-            attributes = token.attributes
-            space = attributes.get(_SPACE, space)
-            is_text = token.name in ("source", "seg-source", "target")
-            if is_text and holder is not None and holder.name in _HOLDERS:
-                element = tokens[at : ends[at]]
-                is_same = bool(units) and units[-1].holder is holder
-                if token.name == "source" and translate:
-                    before = text[text.rfind(">", 0, token.start) + 1 : token.start]
-                    indent = before[len(before.rstrip()) :]
-                    keeps_lines = space == "preserve"
-                    units.append(_Unit(holder, place, element, keeps_lines, codes, indent))
-                elif is_same and token.name == "target":
-                    units[-1].target = element
-                elif is_same:
-                    units[-1].segments = element
-                at = ends[at]
-                continue
-            if token.name == "data" and token.kind == "open":
-                codes[attributes.get("id", "")] = read_text(tokens[at : ends[at]])
-                at = ends[at]
-                continue
-            if token.name in ("unit", "trans-unit"):
-                codes, place = {}, f"unit {attributes.get('id', '')}".rstrip()
-            if token.kind == "open":
-                own = attributes.get("translate")
-                path.append((token, translate if own is None else own != "no", space))
-        at += 1
-    return units
+    Args:
+        node: The element.
+        translate: Whether its texts are translated, if it does not say so.
+        space: What its white space means, if it does not say so.
+        place: What names its texts.
+        codes: See `_Unit`.
+    """
+    own = node.attributes.get("translate")
+    translate = translate if own is None else own != "no"
+    space = node.attributes.get(_SPACE, space)
+    if node.name in ("unit", "trans-unit"):
+        codes = {each.attributes.get("id", ""): each.text for each in node.iter("data")}
+        place = f"unit {node.attributes.get('id', '')}".rstrip()
+    source = node.find("source") if node.name in _HOLDERS and translate else None
+    if source is not None:
+        keeps_lines = source.attributes.get(_SPACE, space) == "preserve"
+        others = node.find("seg-source"), node.find("target")
+        yield _Unit(node, place, source, keeps_lines, codes or {}, *others)
+    for child in node.children:
+        yield from _read_units(child, translate, space, place, codes)

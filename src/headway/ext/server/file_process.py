@@ -50,7 +50,7 @@ class FileProcess:
 
     async def open(
         self, data: bytes, name: str, options: DocumentOptions, has_places: bool = False
-    ) -> list[Paragraph[None]]:
+    ) -> list[Paragraph]:
         """Return the paragraphs of a file, with those elements alone whose text stays.
 
         Args:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from headway.ext.documents import (
     DocumentOptions,
@@ -112,7 +111,7 @@ async def prepare_route(
 
 async def _open(
     order: FileOrder, process: FileProcess, context: Context
-) -> tuple[list[Paragraph[None]], list[Translator]]:
+) -> tuple[list[Paragraph], list[Translator]]:
     """Return the paragraphs of a file, and the models that translate it."""
     upload, name = order.upload, order.upload.short_name
     options = DocumentOptions(order.source, order.target, (order.columns or "",))
@@ -129,9 +128,9 @@ async def _open(
     return paragraphs, route
 
 
-def _chunks(paragraphs: Sequence[Paragraph[Any]]) -> Iterator[list[Paragraph[Any]]]:
+def _chunks(paragraphs: Sequence[Paragraph]) -> Iterator[list[Paragraph]]:
     """Yield some paragraphs at a time."""
-    chunk: list[Paragraph[Any]] = []
+    chunk: list[Paragraph] = []
     size = 0
     for paragraph in paragraphs:
         if chunk and size + len(paragraph.text) > CHUNK:

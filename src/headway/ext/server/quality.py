@@ -1,7 +1,6 @@
 """The quality of the translations of an answer."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from headway.ext.documents import (
     Paragraph,
@@ -57,7 +56,7 @@ class QualityReport:
         # The length of each paragraph's sentences, and their quality.
         self._parts: list[tuple[int, float]] = []
 
-    def add(self, paragraphs: Sequence[Paragraph[Any]], texts: Sequence[TextTranslation]) -> None:
+    def add(self, paragraphs: Sequence[Paragraph], texts: Sequence[TextTranslation]) -> None:
         """Add paragraphs and their translations; those without sentences count for nothing."""
         for paragraph, text in zip(paragraphs, texts, strict=True):
             if text.sentences:

@@ -9,7 +9,7 @@ from functools import partial
 
 from headway.ext.documents import (
     HtmlPage,
-    Page,
+    MarkedText,
     SplitText,
     TextPipeline,
     TextTranslation,
@@ -81,7 +81,7 @@ class TextTranslator:
         self,
         route: Sequence[Translator],
         sources: Sequence[str],
-        read: Callable[[str], Page] | None = None,
+        read: Callable[[str], MarkedText] | None = None,
         *,
         quality: bool = False,
     ) -> list[TextTranslation]:
@@ -127,7 +127,7 @@ class TextTranslator:
         split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
         if not is_admitted:  # as a whole, so that it is not rejected halfway
             self.queue.check_room(sum(len(piece.ids) for line in lines for piece in line))
-        first, *others = split.passage.target_gaps(translator.languages)
+        first, *others = split.target_gaps(translator.languages)
         yield first
         for pieces, gap in zip(lines, others, strict=True):
             inner = list_gaps(pieces, translator.languages)

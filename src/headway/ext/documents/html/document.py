@@ -2,20 +2,14 @@
 
 import codecs
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 
-from headway.ext.documents.blocks import Block
-from headway.ext.documents.html.html_page import HtmlPage
-from headway.ext.documents.html.tokens import MARKUP
-from headway.ext.documents.html.values import (
-    find_language,
-    find_values,
-    replace_languages,
-    replace_values,
-)
+from headway.ext.documents.edited_file import MarkedFile
+from headway.ext.documents.html.elements import find_code
+from headway.ext.documents.html.page import HtmlPage
+from headway.ext.documents.html.tokens import MARKUP, tokenize
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.paragraph import DocumentOptions, Translated
+from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.text_file import check_count, read_text_file
 
 MOST_TAGS = 50_000
@@ -34,35 +28,26 @@ _BROWSERS = {
 _ONLY_BROWSERS = re.compile(rb"[\x80-\x9f]")  # no text in ISO 8859
 
 
-class HtmlDocument:
-    """An HTML file: its attributes that a reader sees and texts of drawings, then its paragraphs.
+def read_html(data: bytes, options: DocumentOptions) -> MarkedFile:
+    """Read an HTML file: its attributes that a reader sees and texts of drawings, then its paragraphs.
 
     Args:
         data: The content of the file.
         options: What is known about the translation.
     """
+    file = read_text_file(data, options.source, _find_encoding(data), is_xml=True)
+    check_count(sum(1 for _ in MARKUP.finditer(file.text)), "tags", MOST_TAGS)
+    source = options.source or _find_language(file.text)
+    language = LanguagePair(source, options.target if source else "")
+    return MarkedFile(file, HtmlPage(file.text, source, language))
 
-    def __init__(self, data: bytes, options: DocumentOptions) -> None:
-        self._file = read_text_file(data, options.source, _find_encoding(data))
-        check_count(sum(1 for _ in MARKUP.finditer(self._file.text)), "tags", MOST_TAGS)
-        source = options.source or find_language(self._file.text)
-        self._language = LanguagePair(source, options.target if source else "")
-        self._values = find_values(self._file.text, source)
-        self._texts = [block for value in self._values for block in value.blocks]
-        self._blocks = HtmlPage(self._file.text, source).paragraphs
 
-    @property
-    def paragraphs(self) -> Sequence[Block]:
-        """The texts of the values, then the blocks of the document."""
-        return [*self._texts, *self._blocks]
-
-    def write(self, translations: Sequence[Translated]) -> bytes:
-        """Return the file with its text replaced."""
-        count = len(self._texts)
-        text = replace_values(self._file.text, self._values, iter(translations[:count]))
-        # New values do not change where blocks begin and end.
-        text = HtmlPage(text, self._language.source).write(translations[count:])
-        return self._file.encode_markup(replace_languages(text, self._language))
+def _find_language(source: str) -> str:
+    """Return the language code of a whole document; "" if it names none."""
+    for token in tokenize(source):
+        if token.kind == "open" and token.name == "html":
+            return find_code(token)
+    return ""
 
 
 def _find_encoding(data: bytes) -> str:

@@ -1,21 +1,124 @@
 """A Markdown file: its paragraphs, headings, list items and cells, and the HTML blocks in it."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Literal
+from urllib.parse import unquote
 
-from headway.ext.documents.blocks import Block, Part, make_block
-from headway.ext.documents.edited_file import EditedFile
-from headway.ext.documents.html.parsing import read_parts as read_html
-from headway.ext.documents.markdown.anchors import HeadingNames
-from headway.ext.documents.markdown.front_matter import FRONT_MATTER, find_titles
-from headway.ext.documents.markdown.inline import read_parts
-from headway.ext.documents.markdown.kept_elements import leave_out_elements
+from headway.ext.documents.edited_file import EditedFile, MarkedEntry, TextEntry
+from headway.ext.documents.html.page import read_parts as read_html
+from headway.ext.documents.markdown.inline import leave_out_elements, make_text, read_parts
 from headway.ext.documents.markdown.parser import make_parser
-from headway.ext.documents.markdown.text_block import TextBlock
-from headway.ext.documents.paragraph import DocumentOptions, Translated
-from headway.ext.documents.text_file import Edit, check_count, read_text_file
-from headway.text import Span
+from headway.ext.documents.marked_text import Part, make_paragraph
+from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.text_file import Edit, TextFile, check_count, read_text_file
+from headway.text import Span, is_translatable
+
+# YAML, TOML or JSON. A line --- with an empty one behind it is a rule, unless a key of YAML follows.
+FRONT_MATTER = re.compile(
+    r"""
+    \A (?: ---[ \t]*\r?\n (?=[ \t]*\S|\s*[\w-]+:) .*? ^(?:---|\.\.\.)
+      | \+\+\+[ \t]*\r?\n .*? ^\+\+\+
+      | \{[ \t]*\r?\n \s*"[^"\n]*"[ \t]*: .*? ^\}
+    ) [ \t]*(?:\r?\n|\Z)
+    """,
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+# Of a program that a reader sees; a value in several lines, or with a template, stays.
+_TITLE = re.compile(
+    r"""
+    ^(?:[ \t]*")? (?:title|subtitle|description|summary|abstract|excerpt|linkTitle|sidebar_label) "?[ \t]*+ [:=] [ \t]*+
+    (?P<value> "(?:[^"\\\n]|\\.)*+" | '(?:[^'\n]|\'\')*+' | [^\s"'\[\]{}|>&*!%@`#,:-][^\r\n]*?(?<![ \t]) )
+    [ \t]*+ (?:,[ \t]*+|(?<=[ ])\#[^\r\n]*)? (?:\r?$|\Z)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+# Of YAML without quotes: what would end it, or would be no text.
+_NO_PLAIN = re.compile(
+    r":(?:\s|\Z)|\s#|\A[\s\"'\[\]{}|>&*!%@`#,?:-]|\s\Z|\A(?:true|false|yes|no|on|off|null|~|[-+.\d][\d.:eE_+-]*)\Z",
+    re.IGNORECASE,
+)
+_TEMPLATE = re.compile(r"\{[{%]")
+
+
+class _FrontTitle(TextEntry):
+    """A title in front matter."""
+
+    def write(self, text: str) -> str:
+        """Return a title as YAML, TOML and JSON read it."""
+        is_plain = self.end - self.start == len(self.text)
+        if is_plain and not _NO_PLAIN.search(text):
+            return text
+        return json.dumps(text, ensure_ascii=False)
+
+
+def find_titles(text: str, end: int) -> Iterator[_FrontTitle]:
+    """Yield the titles and descriptions in front matter.
+
+    Args:
+        text: The file.
+        end: Where its front matter ends.
+    """
+    for found in _TITLE.finditer(text, 0, end):
+        value = found["value"]
+        if value[0] == '"':
+            try:
+                value = json.loads(value)
+            except ValueError:  # an escape of YAML or TOML
+                continue
+        elif value[0] == "'":
+            value = value[1:-1].replace("''", "'")
+        elif _NO_PLAIN.search(value):
+            continue
+        if is_translatable(value) and not _TEMPLATE.search(value):
+            yield _FrontTitle(*found.span("value"), value)
+
+
+# The address in a link, in the definition of one, or in a tag of HTML.
+_ADDRESS = re.compile(
+    r"""((?:\]\(|\]:)\s*<?#|<a\s[^<>]*?href=["']?#)([^\s()<>"']+)""", re.IGNORECASE
+)
+_NO_NAME = re.compile(r"[^\w\- ]")
+
+
+class HeadingNames:
+    """The names by which links find the headings of a file, before and after its translation.
+
+    Args:
+        headings: The text of each heading, and its translation; they are read if there is a link.
+    """
+
+    def __init__(self, headings: Iterable[tuple[str, str]]) -> None:
+        self._headings = headings
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        headings = [*self._headings]
+        own, other = (_make_names([heading[side] for heading in headings]) for side in (0, 1))
+        return dict(zip(own, other, strict=True))
+
+    def follow(self, text: str) -> str:
+        """Return Markdown with the new names in its links."""
+        return _ADDRESS.sub(self._replace, text) if "#" in text else text
+
+    def _replace(self, found: re.Match[str]) -> str:
+        name = self._names.get(unquote(found[2]))
+        return found[0] if name is None or name == unquote(found[2]) else found[1] + name
+
+
+def _make_names(headings: Sequence[str]) -> list[str]:
+    """Return the names of headings as GitHub makes them: one that another heading has gets a number."""
+    counts = Counter[str]()
+    names = []
+    for heading in headings:
+        name = _NO_NAME.sub("", heading.strip().lower()).replace(" ", "-")
+        names.append(f"{name}-{counts[name]}" if counts[name] else name)
+        counts[name] += 1
+    return names
+
 
 LARGEST = 1_000_000  # characters
 MOST_MARKS = 50_000  # the parser takes a second for as many
@@ -25,8 +128,8 @@ _LABEL_END = re.compile(r"(?<!\\)\]:")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
-class MarkdownDocument(EditedFile):
-    """A Markdown file.
+def read_markdown(data: bytes, options: DocumentOptions) -> EditedFile:
+    """Read a Markdown file.
 
     Args:
         data: The content of the file.
@@ -35,70 +138,77 @@ class MarkdownDocument(EditedFile):
     Raises:
         HeadwayError: If the file is too large.
     """
+    file = read_text_file(data, options.source)
+    check_count(len(file.text), "characters", LARGEST)
+    check_count(len(_MARKS.findall(file.text)), "lines and marks", MOST_MARKS)
+    return _MarkdownFile(file, options.source)
 
-    def __init__(self, data: bytes, options: DocumentOptions) -> None:
-        file = read_text_file(data, options.source)
-        check_count(len(file.text), "characters", LARGEST)
-        check_count(len(_MARKS.findall(file.text)), "lines and marks", MOST_MARKS)
+
+class _MarkdownFile(EditedFile):
+    """A Markdown file, with its language code; "" if it is not known."""
+
+    def __init__(self, file: TextFile, language: str) -> None:
+        self._parser, self._language = make_parser(), language
+        self._links = dict[str, Any]()  # the definitions of links and notes
+        # Where those headings start whose text is their name in links of the file.
+        self._headings: list[int] = []
         front = FRONT_MATTER.match(file.text)
         skipped = front.end() if front else 0
-        self._blocks = _read_blocks(file.text, skipped, options.source)
-        super().__init__(file, [*find_titles(file.text, skipped), *self._blocks])
+        super().__init__(file, [*find_titles(file.text, skipped), *self._read(file.text, skipped)])
 
     def _list_edits(self, translations: Sequence[Translated]) -> list[Edit]:
         """Return what changes in the file; links to its headings follow them."""
         edits = {edit.start: edit for edit in super()._list_edits(translations)}
         text = self._file.text
-        changed = ((block, edits[block.start]) for block in self._blocks if block.names_itself)
+        changed = (edits[start] for start in self._headings)
         names = HeadingNames(
-            (
-                block.read(text[edit.start : edit.end]).text,
-                block.read(edit.replacement).text,
-            )
-            for block, edit in changed
+            (self._read_block(text[start:end]).text, self._read_block(new).text)
+            for start, end, new in changed
         )
         return [
             edit._replace(replacement=names.follow(edit.replacement)) for edit in edits.values()
         ]
 
-
-def _read_blocks(text: str, skipped: int, language: str) -> list[TextBlock]:
-    lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
-    parser, links = make_parser(), dict[str, Any]()  # the definitions of links and notes
-
-    def read(written: str) -> Block:
+    def _read_block(self, written: str) -> Paragraph:
+        """Read a single block."""
         written = written.replace("\r\n", "\n")
-        [token] = parser.parseInline(written, links)
-        return make_block(
-            read_parts(token.children or [], range(len(written) + 1), written, language)
-        )
+        [token] = self._parser.parseInline(written, self._links)
+        places = range(len(written) + 1)
+        return make_paragraph(read_parts(token.children or [], places, written, self._language))
 
-    blocks: list[TextBlock] = []
-    is_cell, is_heading, at = False, False, 0
-    for token in leave_out_elements(parser.parse(text[skipped:], links), language):
-        if token.map and token.type == "definition":
-            start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
-            if found := _LABEL_END.search(text, start, end):
-                part = Part("close", text[found.start() : end], name="definition")
-                blocks.append(TextBlock("text", found.start(), [part], language, read))
-        if token.map and token.content and token.type in ("html_block", "inline"):
-            content = token.content.removesuffix("\n")
-            first, last = token.map  # of the term before a definition, they are the same
-            own = lines[first : max(last, first + 1)]
-            places = _find_places(text, own, content, at if is_cell else -1)
-            if places and token.type == "html_block":
-                html = _keep_first_line([*read_html(content, language)])
-                parts = [*_locate(html, places, text)]
-                blocks.append(TextBlock("html", places[0], parts, language, read))
-            elif places:
-                parts = read_parts(token.children or [], places, text, language)
-                kind: Literal["cell", "text"] = "cell" if is_cell else "text"
-                names_itself = is_heading and not _OWN_NAME.search(content)
-                blocks.append(TextBlock(kind, places[0], parts, language, read, names_itself))
-                at = places[-1]
-        is_cell = token.type in ("td_open", "th_open")
-        is_heading = token.type == "heading_open"
-    return blocks
+    def _make_entry(
+        self, kind: Literal["text", "cell", "html"], start: int, parts: Sequence[Part]
+    ) -> MarkedEntry:
+        end = start + sum(len(part.source) for part in parts)
+        return MarkedEntry(start, end, make_text(kind, parts, self._language, self._read_block))
+
+    def _read(self, text: str, skipped: int) -> Iterator[MarkedEntry]:
+        """Yield the texts behind front matter."""
+        lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
+        tokens = self._parser.parse(text[skipped:], self._links)
+        is_cell, is_heading, at = False, False, 0
+        for token in leave_out_elements(tokens, self._language):
+            if token.map and token.type == "definition":
+                start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
+                if found := _LABEL_END.search(text, start, end):
+                    part = Part("close", text[found.start() : end], name="definition")
+                    yield self._make_entry("text", found.start(), [part])
+            if token.map and token.content and token.type in ("html_block", "inline"):
+                content = token.content.removesuffix("\n")
+                first, last = token.map  # of the term before a definition, they are the same
+                own = lines[first : max(last, first + 1)]
+                places = _find_places(text, own, content, at if is_cell else -1)
+                if places and token.type == "html_block":
+                    html = _keep_first_line([*read_html(content, self._language)])
+                    yield self._make_entry("html", places[0], [*_locate(html, places, text)])
+                elif places:
+                    parts = read_parts(token.children or [], places, text, self._language)
+                    yield self._make_entry("cell" if is_cell else "text", places[0], parts)
+                    if is_heading and not _OWN_NAME.search(content):
+                        self._headings.append(places[0])
+                    at = places[-1]
+            is_cell = token.type in ("td_open", "th_open")
+            is_heading = token.type == "heading_open"
 
 
 def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:

@@ -1,15 +1,224 @@
 """The text of a Markdown paragraph and its inline markup."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
 
+from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
 
-from headway.ext.documents.blocks import Part, make_kept
-from headway.ext.documents.html.elements import VOID
-from headway.ext.documents.html.templates import make_template
-from headway.ext.documents.markdown.images import OPENING
-from headway.ext.documents.markdown.kept_elements import keep_elements
+from headway.ext.documents.html.elements import ENDED_BY, HIDDEN, VOID, is_kept, is_void
+from headway.ext.documents.html.page import find_inner_texts, scan, write_html
+from headway.ext.documents.html.tokens import TEMPLATE, make_template, tokenize
+from headway.ext.documents.html.tokens import Token as HtmlToken
+from headway.ext.documents.language_codes import LanguagePair
+from headway.ext.documents.markdown.writing import Escapes, write_markdown
+from headway.ext.documents.marked_text import (
+    InnerText,
+    MarkedText,
+    Part,
+    WriteParagraph,
+    find_partners,
+    make_kept,
+    make_translatable_nodes,
+    write_paragraph,
+)
+from headway.ext.documents.paragraph import Paragraph, Translated
+
+
+def leave_out_elements(tokens: Iterable[Token], language: str) -> Iterator[Token]:
+    """Yield the tokens of a file that do not stand in an element that is not translated.
+
+    For Markdown an empty line ends a block of HTML, but not the element that begins in it. An element that is open at the end
+    of the file has lost its closing tag: it is as long as its block.
+
+    Args:
+        tokens: The tokens, from `make_parser`.
+        language: Language code of the document; "" if it is not known.
+    """
+    name, depth, level = "", 0, 0
+    left_out: list[Token] = []  # since the element began
+    for token in tokens:
+        if token.level < level:  # a list item or a quote ends, and what is in it
+            depth = level = 0
+        is_html = token.type == "html_block"
+        if depth:
+            depth, end = _follow(
+                tokenize(token.content if is_html else _join_tags(token)), name, depth
+            )
+            if depth or not is_html:
+                left_out.append(token)
+                continue
+            assert token.map is not None
+            token.map[0] += token.content.count("\n", 0, end)
+            token.content = token.content[end:]
+        if is_html and token.content:
+            *_, (kind, last) = scan(token.content, language)
+            name = last[0].name
+            if kind == "kept" and name and name not in ENDED_BY:
+                depth, _ = _follow(last, name, 0)
+                level = token.level
+                left_out = []
+        yield token
+    if depth:
+        yield from left_out
+
+
+def _follow(tokens: Iterable[HtmlToken], name: str, depth: int) -> tuple[int, int]:
+    """Return how often an element of a name is open behind tags, and how many characters of them it takes."""
+    taken = 0
+    for token in tokens:
+        taken += len(token.text)
+        if token.name == name and not is_void(token):
+            depth += {"open": 1, "close": -1}.get(token.kind, 0)
+        if depth == 0:
+            break
+    return depth, taken
+
+
+def _join_tags(token: Token) -> str:
+    return "".join(part.content for part in token.children or [] if part.type == "html_inline")
+
+
+def keep_elements(parts: Sequence[Part], language: str) -> list[Part]:
+    """Return the parts of a paragraph with each element that is not translated as one part.
+
+    Args:
+        parts: The parts.
+        language: Language code of the document; "" if it is not known.
+    """
+    partner, kept, at = find_partners(parts), [], 0
+    while at < len(parts):
+        end = partner[at] + 1 if at in partner and _is_kept(parts[at], language) else at + 1
+        kept.append(parts[at] if end == at + 1 else _join(parts[at:end]))
+        at = end
+    return kept
+
+
+def _is_kept(part: Part, language: str) -> bool:
+    is_tag = part.kind == "open" and part.name.startswith("<")
+    return is_tag and is_kept(next(tokenize(part.source)), language)
+
+
+def _join(parts: Sequence[Part]) -> Part:
+    """Return an element as one part."""
+    is_hidden = parts[0].name.strip("<>") in HIDDEN
+    text = "".join(part.text for part in parts if part.kind in ("text", "code"))
+    return make_kept("".join(part.source for part in parts), "" if is_hidden else text)
+
+
+OPENING = "!["  # of an image
+_END_OF_CELL = re.compile(r"(?<!\\)\|")
+# From the bracket that ends the label to the end of the link; the parser has found that it is one. A definition without an
+# address is a comment: [//]: # (This is a comment)
+_TITLE = re.compile(
+    r"""
+    \](?:\(|:(?!\s*+(?:\#|<>)\s)) \s*+ (?:<[^<>\n]*+>|\S++) \s++
+    ( "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | \((?:[^()\\\n]|\\.)*+\) )
+    \s*+ \)? \s*+ \Z
+    """,
+    re.VERBOSE,
+)
+_WITH_TITLES = ("link", "image", "definition")
+
+
+def make_text(
+    kind: Literal["text", "cell", "html"],
+    parts: Sequence[Part],
+    language: str,
+    read: Callable[[str], Paragraph],
+) -> MarkedText:
+    """Return a text of a Markdown file, with the texts in its markup.
+
+    Args:
+        kind: How it is written: a paragraph, a cell of a table, or an HTML block.
+        parts: Its text and markup.
+        language: Language code of the file; "" if it is not known.
+        read: Reads the Markdown of a block.
+    """
+    escapes = Escapes(parts)
+
+    def write(block: Paragraph, translated: Translated) -> str:
+        if kind == "html":
+            return write_html(block, translated)
+        return write_markdown(block, translated, escapes, read, is_cell=kind == "cell")
+
+    found = [[*_find_inner_texts(part, language)] for part in parts]
+    if kind == "cell":
+        found = [[each._replace(finish=_finish_in_cell(each)) for each in own] for own in found]
+    both = zip(parts, found, strict=True)
+    whole = [part._replace(inner=(*own,)) if own else part for part, own in both]
+    return MarkedText([*_join_images(whole, write)], write)
+
+
+def _finish_in_cell(inner: InnerText) -> Callable[[str], str]:
+    return lambda written: _END_OF_CELL.sub(r"\\|", inner.finish(written))
+
+
+def _find_inner_texts(part: Part, language: str) -> Iterator[InnerText]:
+    """Yield the title of a link, and the attributes of an HTML tag that have one line.
+
+    A value in several lines can have marks of a quote in it, and a line break that is written as ``&#10;`` would
+    become one.
+    """
+    if part.kind == "close" and part.name in _WITH_TITLES:
+        if title := _TITLE.match(part.source):
+            yield _make_title(part.source, title.start(1) + 1, title.end(1) - 1)
+    elif part.kind not in ("text", "code") and part.source.startswith("<") and "=" in part.source:
+        for each in find_inner_texts(
+            *next(scan(part.source, language)), LanguagePair(language, "")
+        ):
+            texts = part.source[each.start : each.end], *(own.text for own in each.text.paragraphs)
+            if all(len(text.splitlines()) < 2 for text in texts):
+                yield each
+
+
+def _make_title(source: str, start: int, end: int) -> InnerText:
+    """Return a title between quotes or brackets."""
+    quotes = re.escape(source[start - 1] + source[end])
+    special = re.compile(rf"[{quotes}]|\\(?=[!-/:-@\[-`{{-~]|\Z)|&(?=#?\w+;)")
+    parts = [
+        make_template(raw) if number % 2 else Part("text", raw, unescapeAll(raw))
+        for number, raw in enumerate(TEMPLATE.split(source[start:end]))
+        if raw
+    ]
+
+    def write(block: Paragraph, translated: Translated) -> str:
+        return write_paragraph(block, translated, lambda text: special.sub(r"\\\g<0>", text))
+
+    return InnerText(start, end, MarkedText(parts, write, make_translatable_nodes))
+
+
+def _join_images(parts: Sequence[Part], write: WriteParagraph) -> Iterator[Part]:
+    """Yield the parts of a text with each image as one part: its alternative text is no part of the sentence around it."""
+    partner, at = find_partners(parts), 0
+    for number, part in enumerate(parts):
+        if number < at:
+            continue
+        at = number + 1
+        if part.source == OPENING and number in partner:
+            at = partner[number] + 1
+            part = _join_image(parts[number + 1 : at - 1], parts[at - 1], write)
+        yield part
+
+
+def _join_image(label: Sequence[Part], closing: Part, write: WriteParagraph) -> Part:
+    """Return an image; if its alternative text changes, a reference no longer has its name in it."""
+    source = OPENING + "".join(part.source for part in label)
+    start, end = len(OPENING), len(source)
+    titles = (each._replace(start=end + each.start, end=end + each.end) for each in closing.inner)
+    source += closing.source
+    alternative = InnerText(start, end, MarkedText(label, write))
+    if closing.text:
+        whole = MarkedText([*label, Part("break", closing.source)], write)
+        alternative = InnerText(
+            start,
+            len(source),
+            whole,
+            lambda written: written.removesuffix(closing.source) + closing.text,
+        )
+    return Part("point", source, inner=(alternative, *titles))
+
 
 # Bare addresses, names of pages and people, keys and symbols are kept as text; marks of notes, citations (a key, and perhaps
 # a page), marks of words and check boxes are marks.

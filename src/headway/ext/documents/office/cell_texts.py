@@ -1,23 +1,21 @@
-"""Texts of spreadsheets with marks in them: printed headers with codes, notes of an author, comments that mention people."""
+"""Texts of spreadsheets with marks in them: printed headers with codes, and notes of an author."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from headway.ext.documents.blocks import (
-    Block,
+from headway.ext.documents.marked_text import (
     Part,
     flatten,
-    make_block,
     make_kept,
+    make_nodes,
     make_translatable_nodes,
 )
-from headway.ext.documents.office.places import Place, place_block
 from headway.ext.documents.office.run_paragraphs import CELL, read_paragraph
+from headway.ext.documents.office.xml_part import Place
 from headway.ext.documents.office.xml_tree import Node, clean_text, local_name
-from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.placing import place
-from headway.text import Span
 
 PRINTED = tuple(f"{pages}{side}" for pages in ("odd", "even", "first") for side in ("Header", "Footer"))  # fmt: skip
 _MOST_CHARACTERS = 255  # a spreadsheet program calls a file with a longer header damaged
@@ -27,17 +25,14 @@ _CODE = re.compile(
     r'(?P<ampersand>&&)|(?P<number>&[PN])|(?P<border>&[LCR]|\n)|&(?:".*?"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d{1,3}|[A-Za-z])'
 )
 _SIZE = re.compile(r"&\d{1,2}$")
-_COUNT = re.compile("[0-9]{1,9}")
-_UNIT = "utf-16-le"  # places in a comment are counted in units of two bytes
 _MOST_DIGITS = 3  # of the number of an author
-_MOST_MENTIONS = 1_000
 
 
 def read_printed(node: Node) -> Place:
     """Return the texts of a printed header or footer, which is text with codes such as ``&L``, ``&B`` and ``&P``."""
     text = node.text or ""
     parts = [*_read_codes(text)] if len(text) <= _MOST_CHARACTERS else []
-    nodes = make_translatable_nodes(_trim(parts))
+    nodes = make_nodes(_trim(parts), make_translatable_nodes)
 
     def write(translations: Sequence[Translated]) -> None:
         left, out = iter(translations), ""
@@ -50,7 +45,7 @@ def read_printed(node: Node) -> Place:
         if len(out) <= _MOST_CHARACTERS:
             node.text = clean_text(out)
 
-    return Place([block for block in nodes if isinstance(block, Block)], write)
+    return Place([block for block in nodes if isinstance(block, Paragraph)], write)
 
 
 def _read_codes(text: str) -> Iterator[Part]:
@@ -80,7 +75,7 @@ def _trim(parts: list[Part]) -> list[Part]:
     return parts
 
 
-def _write_codes(block: Block, translated: Translated) -> Iterable[tuple[str, bool]]:
+def _write_codes(block: Paragraph, translated: Translated) -> Iterable[tuple[str, bool]]:
     """Return the parts of a translated text, and whether each is a code."""
     is_same = translated.text == block.text
     return [(block.source, True)] if is_same else flatten(place(block, translated))
@@ -101,41 +96,3 @@ def _find_author(note: Node) -> str | None:
     if local_name(authors) != "authors" or not number.isdecimal() or len(number) > _MOST_DIGITS:
         return None
     return next((author.text or "" for author in islice(authors, int(number), None)), "").strip()
-
-
-def read_comment(node: Node) -> Place:
-    """Return a comment in a thread, in which the names of people that it mentions stay; a mention tells its place."""
-    holder = node.find("{*}text")
-    text, at, parts = "" if holder is None else holder.text or "", 0, []
-    mentions = (
-        (*_find_mention(mention, text), mention)
-        for mention in islice(node.iter("{*}mention"), _MOST_MENTIONS)
-    )
-    for start, end, mention in sorted(mentions, key=lambda each: each[0]):
-        if at <= start < end:
-            parts.append(Part("text", (), text[at:start]))
-            parts.append(Part("code", (mention, text[start:end]), text[start:end]))
-            at = end
-    block = make_block([*parts, Part("text", (), text[at:])])
-
-    def write(translated: Translated) -> None:
-        out = ""
-        for part, is_mention in flatten(place(block, translated)):
-            if is_mention and part:
-                mention, part = part
-                mention.set("startIndex", str(len(out.encode(_UNIT)) // 2))
-            out += part
-        holder.text = clean_text(out)
-
-    return place_block(block, write)
-
-
-def _find_mention(mention: Node, text: str) -> Span:
-    """Return where a mention is in a text; nowhere if it names no place."""
-    start, length = mention.get("startIndex", ""), mention.get("length", "")
-    if not (_COUNT.fullmatch(start) and _COUNT.fullmatch(length)):
-        return 0, 0
-    units = text.encode(_UNIT)
-    ends = (2 * int(start), 2 * (int(start) + int(length)))
-    first, last = (len(units[:end].decode(_UNIT, "ignore")) for end in ends)
-    return first, last

@@ -4,7 +4,7 @@ Each function that turns a part changes its tree, and returns whether anything h
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import NamedTuple
@@ -17,84 +17,78 @@ from headway.ext.documents.office.xml_tree import (
     namespace,
 )
 
-Directions = tuple[str, str]  # of the text and of its translation, "ltr" or "rtl"
-Turn = Callable[[Node, Directions], bool]
+Turn = Callable[[Node, bool], bool]  # whether the translation is written from right to left
 
 
 class Directed(NamedTuple):
     """An attribute that depends on the direction of the text.
 
     Attributes:
-        name: The attribute, without its prefix.
-        ltr: Its values for text from left to right; the first is written.
-        rtl: Its values for text from right to left.
+        to_rtl: What its values become in a translation that is written from right to left.
+        to_ltr: What they become in one from left to right.
         prefix: Where it is missing, text from right to left gets it with this prefix; ".": that of the element; None:
             it gets none.
     """
 
-    name: str
-    ltr: Sequence[str]
-    rtl: Sequence[str]
+    to_rtl: Mapping[str, str]
+    to_ltr: Mapping[str, str]
     prefix: str | None = None
 
+    @classmethod
+    def of(cls, ltr: str, rtl: str, prefix: str | None = None) -> "Directed":
+        """Return an attribute with its values for both directions; the first of each is written."""
+        first, second = ltr.split(), rtl.split()
+        return cls(dict.fromkeys(first, second[0]), dict.fromkeys(second, first[0]), prefix)
 
-def mirror(name: str, left: str = "left", right: str = "right") -> list[Directed]:
-    """Return what becomes of an attribute that names a side, of which the left becomes the right, and the right the left.
-
-    Args:
-        name: The attribute.
-        left: The names of the left side; the first is written.
-        right: Those of the right side.
-    """
-    first, second = left.split(), right.split()
-    return [Directed(name, first, second), Directed(name, second, first)]
+    @classmethod
+    def mirror(cls, left: str, right: str, prefix: str | None = None) -> "Directed":
+        """Return an attribute that names a side: the left becomes the right, and the right the left."""
+        to_right, to_left, _ = cls.of(left, right)
+        return cls({**to_right, **to_left}, {**to_right, **to_left}, prefix)
 
 
-def turn_attributes(
-    table: Mapping[str, Sequence[Directed]], root: Node, directions: Directions
-) -> bool:
+Attributes = Mapping[str, Directed]  # by their names, without prefixes
+
+
+def turn_attributes(table: Mapping[str, Attributes], root: Node, is_rtl: bool) -> bool:
     """Change attributes by their elements."""
     nodes = root.iter(*(f"{{*}}{name}" for name in table))
-    changes = [_turn(node, table[local_name(node)], directions) for node in nodes]
+    changes = [_turn(node, table[local_name(node)], is_rtl) for node in nodes]
     return any(changes)
 
 
-def _turn(node: Node, attributes: Iterable[Directed], directions: Directions) -> bool:
+def _turn(node: Node, attributes: Attributes, is_rtl: bool) -> bool:
     """Change the attributes of an element."""
-    changed: set[str] = set()
-    for attribute in attributes:
-        before, after = (getattr(attribute, direction) for direction in directions)
-        key = find_key(node, attribute.name)
-        if not key and attribute.prefix is not None and directions[1] == "rtl":
-            spaces = {"": "", ".": namespace(node)}
-            spaces |= {
-                prefix or "": f"{{{space}}}" for prefix, space in node.nsmap.items() if prefix
-            }
-            if attribute.prefix in spaces:
-                key = f"{spaces[attribute.prefix]}{attribute.name}"
-                before = ("",)
-        if key and key not in changed and node.get(key, "") in before:
-            node.set(key, after[0])
-            changed.add(key)
-    return bool(changed)
+    changed = {}
+    for name, (to_rtl, to_ltr, prefix) in attributes.items():
+        if key := find_key(node, name):
+            changed[key] = (to_rtl if is_rtl else to_ltr).get(node.get(key))
+        elif is_rtl and prefix is not None:
+            space = namespace(node) if prefix == "." else f"{{{node.nsmap.get(prefix)}}}"
+            if not prefix or prefix == "." or prefix in node.nsmap:
+                changed[f"{space if prefix else ''}{name}"] = next(iter(to_rtl.values()))
+    for key, value in changed.items():
+        if value:
+            node.set(key, value)
+    return any(changed.values())
 
 
-_ON_OR_OFF = (("0", "false"), ("1", "true"))
-_RTL = Directed("rtl", *_ON_OR_OFF)
-_ALIGNED = [_RTL, *mirror("algn", "l", "r")]
+_RTL = Directed.of("0 false", "1 true")
+_SIDES = Directed.mirror("left", "right")
+_ALIGNED = {"rtl": _RTL, "algn": Directed.mirror("l", "r")}
 turn_slide = partial(turn_attributes, {
     **dict.fromkeys(("pPr", "defPPr", *(f"lvl{level}pPr" for level in range(1, 10))), _ALIGNED),
-    "tblPr": [_RTL._replace(prefix="")],
+    "tblPr": {"rtl": _RTL._replace(prefix="")},
 })  # fmt: skip
-turn_cells = partial(turn_attributes, {"alignment": mirror("horizontal")})
+turn_cells = partial(turn_attributes, {"alignment": {"horizontal": _SIDES}})
 
 _VIEW = re.compile(rb"<(?:\w+:)?sheetView\b[^<>]*>")
 _SIDE_OF_VIEW = re.compile(rb"""\srightToLeft=["']\w*["']""")
 
 
-def turn_sheet(data: bytes, directions: Directions) -> bytes:
+def turn_sheet(data: bytes, is_rtl: bool) -> bytes:
     """Return a worksheet that begins at the side where its text does; its rows, which may be many, are not read."""
-    side = b' rightToLeft="1"' if directions[1] == "rtl" else b""
+    side = b' rightToLeft="1"' if is_rtl else b""
 
     def turn(found: re.Match[bytes]) -> bytes:
         return re.sub(
@@ -105,24 +99,21 @@ def turn_sheet(data: bytes, directions: Directions) -> bytes:
     return b"".join([_VIEW.sub(turn, head), *rows])
 
 
-_MODE = Directed("writing-mode", ("lr-tb", "lr"), ("rl-tb", "rl"))
-_OF_ODF = {
-    "page-layout-properties": [_MODE._replace(prefix=".")],
-    "table-properties": [_MODE, *mirror("align")],
-    "table-cell-properties": [_MODE],
-    "section-properties": [_MODE],
-    "graphic-properties": [
-        _MODE,
-        *mirror("textarea-horizontal-align"),
-        *mirror("horizontal-pos"),
-        *mirror("wrap"),
-    ],
-    "list-level-properties": mirror("text-align", "start left", "end right"),
-    "footnote-sep": mirror("adjustment"),
+_MODE = Directed.of("lr-tb lr", "rl-tb rl")
+_STARTS = Directed.mirror("start left", "end right")
+_GRAPHIC = dict.fromkeys(("textarea-horizontal-align", "horizontal-pos", "wrap"), _SIDES)
+_OF_ODF: Mapping[str, Attributes] = {
+    "page-layout-properties": {"writing-mode": _MODE._replace(prefix=".")},
+    "table-properties": {"writing-mode": _MODE, "align": _SIDES},
+    "table-cell-properties": {"writing-mode": _MODE},
+    "section-properties": {"writing-mode": _MODE},
+    "graphic-properties": {"writing-mode": _MODE, **_GRAPHIC},
+    "list-level-properties": {"text-align": _STARTS},
+    "footnote-sep": {"adjustment": _SIDES},
 }
 
 
-def turn_odf(root: Node, directions: Directions) -> bool:
+def turn_odf(root: Node, is_rtl: bool) -> bool:
     """Turn pages, paragraphs, tables, sections, shapes, lists and notes of OpenDocument.
 
     A paragraph that names no alignment takes the alignment of the default style. A default style that names none
@@ -131,24 +122,23 @@ def turn_odf(root: Node, directions: Directions) -> bool:
     By the standard, "start" is the right side of text from right to left. LibreOffice takes it for the left side, and
     writes "end" for the right one. So paragraphs get the side itself, which LibreOffice does not read in cells.
     """
-    is_changed = turn_attributes(_OF_ODF, root, directions)
+    is_changed = turn_attributes(_OF_ODF, root, is_rtl)
     for node in root.iter("{*}paragraph-properties"):
         style = node.getparent()
+        prefix = "fo" if local_name(style) == "default-style" else None
+        aligned = Directed.mirror("left start", "right end", prefix)
         if find_attribute(style, "family") == "table-cell":
-            alignments = mirror("text-align", "start left", "end right")
-        else:
-            alignments = mirror("text-align", "left start", "right end")
-            if local_name(style) == "default-style":
-                alignments[0] = alignments[0]._replace(prefix="fo")
-        is_changed |= _turn(node, [_MODE, *alignments], directions)
+            aligned = _STARTS
+        is_changed |= _turn(node, {"writing-mode": _MODE, "text-align": aligned}, is_rtl)
     return is_changed
 
 
-def turn_book(root: Node, directions: Directions) -> bool:
+def turn_book(root: Node, is_rtl: bool) -> bool:
     """Turn the order of the pages, which books name since version 3."""
-    order = Directed("page-progression-direction", ("ltr", "default"), ("rtl",), prefix="")
+    order = Directed.of("ltr default", "rtl", prefix="")
     is_old = root.get("version", "").startswith(("1", "2"))
-    return not is_old and turn_attributes({"spine": [order]}, root, directions)
+    table = {"spine": {"page-progression-direction": order}}
+    return not is_old and turn_attributes(table, root, is_rtl)
 
 
 # What a run of Word from right to left has in the place of what others have.
@@ -161,13 +151,13 @@ _EARLIER = {
 }  # fmt: skip
 
 
-def turn_word(root: Node, directions: Directions) -> bool:
+def turn_word(root: Node, is_rtl: bool) -> bool:
     """Turn paragraphs, sections, tables and runs of Word.
 
     Paragraphs without a direction of their own get one by the styles, and each table gets one. A run is turned only from
     right to left to the other direction.
     """
-    is_rtl, own, is_changed = directions[1] == "rtl", namespace(root), False
+    own, is_changed = namespace(root), False
     for node in root.iter(*(own + name for name in ("bidi", "bidiVisual", "rtl"))):
         is_on = find_attribute(node, "val").lower() not in ("0", "false", "off")
         is_run = local_name(node) == "rtl"

@@ -1,22 +1,73 @@
 """Office files: .docx, .pptx, .xlsx, .odt, .odp and .ods, their templates, and files with macros."""
 
+import posixpath
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
 from headway.errors import HeadwayError
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.office.compared_texts import ComparedTexts
-from headway.ext.documents.office.directions import Directions, turn_sheet
+from headway.ext.documents.office.directions import turn_sheet
 from headway.ext.documents.office.odf import find_odf_parts, list_kept_cells, read_comparisons
 from headway.ext.documents.office.ooxml import WORDLESS, find_ooxml_parts, read_types
 from headway.ext.documents.office.package import Package
-from headway.ext.documents.office.text_places import name_office_places
-from headway.ext.documents.office.workbook import find_compared_texts
+from headway.ext.documents.office.workbook import (
+    ComparedTexts,
+    find_compared_texts,
+    list_parts,
+    read_cells,
+)
 from headway.ext.documents.office.workbook import list_kept_cells as list_kept_in_workbook
 from headway.ext.documents.office.xml_part import XmlPart
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+
+_MAIN = ("document", "content", "presentation", "workbook")  # parts that are the file itself
+_SLIDES, _WORKBOOK, _STRINGS = "ppt/presentation.xml", "xl/workbook.xml", "xl/sharedStrings.xml"
+_WORDS = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+
+
+class _Part(Protocol):
+    """A part of a package."""
+
+    @property
+    def paragraphs(self) -> Sequence[Paragraph]:
+        """Its texts, in their order."""
+
+
+def name_office_places(package: Package, parts: Mapping[str, _Part]) -> None:
+    """Say of each text of a package where it is.
+
+    Args:
+        package: The file.
+        parts: Its parts with text, after their names.
+    """
+    slides = (name for name, _ in list_parts(package, _SLIDES, "sldId"))
+    titles = {name: f"slide {number}" for number, name in enumerate(slides, 1)}
+    sheets = {name: node.get("name", "") for name, node in list_parts(package, _WORKBOOK, "sheet")}
+    cells = _find_cells(package, sheets) if _STRINGS in parts else {}
+    for name, part in parts.items():
+        title = (titles | sheets).get(name) or _describe(name)
+        for number, paragraph in enumerate(part.paragraphs, 1):
+            cell = cells.get(paragraph.text.strip(), "") if name == _STRINGS else ""
+            paragraph.place = cell or ", ".join(filter(None, (title, f"paragraph {number}")))
+
+
+def _describe(name: str) -> str:
+    """Return what a part is called: ``word/footnotes.xml`` are footnotes, ``ppt/charts/chart2.xml`` is chart 2."""
+    stem = posixpath.splitext(posixpath.basename(name))[0]
+    return "" if stem in _MAIN else " ".join(_WORDS.findall(stem)).lower() or stem
+
+
+def _find_cells(package: Package, sheets: Mapping[str, str]) -> dict[str, str]:
+    """Return the first cell of each text, such as ``Sheet1!B7``; a workbook stores a text once for all its cells."""
+    found: dict[str, str] = {}
+    for cell, text in read_cells(package, sheets, _STRINGS):
+        found.setdefault(text.strip(), cell)
+    return found
+
 
 # Ends of types of files in a file, such as the numbers behind a chart, and the suffix of such files.
 _INNER = {
@@ -35,7 +86,7 @@ class Member(Protocol):
     """A document in a package."""
 
     @property
-    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+    def paragraphs(self) -> Sequence[Paragraph]:
         """Its texts, in their order."""
 
     def write(self, translations: Sequence[Translated]) -> bytes | None:
@@ -50,7 +101,7 @@ class PackagedDocument:
         parts: The parts with text, after their names.
         compared: Of a spreadsheet: texts that stay.
         cells: The names of the parts whose texts agree with each other; see `ComparedTexts.agree`.
-        directions: Of a spreadsheet that is turned.
+        is_rtl: Whether a spreadsheet becomes one from right to left, or from left to right; None: it stays.
         sheets: The names of its worksheets.
         list_kept: Lists the cells that stay because the file compares their texts.
     """
@@ -61,16 +112,16 @@ class PackagedDocument:
         parts: Mapping[str, Member],
         compared: ComparedTexts | None = None,
         cells: Collection[str] = (),
-        directions: Directions | None = None,
+        is_rtl: bool | None = None,
         sheets: Sequence[str] = (),
         list_kept: Callable[[], list[str]] = list,
     ) -> None:
         self._package, self._parts, self._list_kept = package, parts, list_kept
         self._compared, self._cells = compared or ComparedTexts(), cells
-        self._directions, self._sheets = directions, sheets
+        self._is_rtl, self._sheets = is_rtl, sheets
 
     @property
-    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+    def paragraphs(self) -> Sequence[Paragraph]:
         """The texts of all parts, in the order of the parts."""
         return [paragraph for part in self._parts.values() for paragraph in part.paragraphs]
 
@@ -98,10 +149,10 @@ class PackagedDocument:
             written = part.write(found[name])
             if written is not None and written != self._package.read(name):
                 changes[name] = written
-        if self._directions:
+        if self._is_rtl is not None:
             for name in self._sheets:
                 own = changes.get(name) or self._package.read(name)
-                if (turned := turn_sheet(own, self._directions)) != own:
+                if (turned := turn_sheet(own, self._is_rtl)) != own:
                     changes[name] = turned
         return self._package.write(changes)
 
@@ -124,25 +175,20 @@ def _read_package(
     package: Package, options: DocumentOptions, kind: str, *, is_inner: bool = False
 ) -> PackagedDocument:
     language = LanguagePair(options.source, options.target)
+    types: Mapping[str, str] = {}
+    sheets: list[str] = []
     if kind.startswith(".od"):
-        main = "content.xml"
-        found = [*find_odf_parts(package, kind)]
-        compared = read_comparisons(package.parse(main)) if kind == ".ods" else ComparedTexts()
-        odf = {
-            name: XmlPart(package, name, grammar, language, compared.keeps)
-            for name, grammar in found
-        }
-        return PackagedDocument(
-            package,
-            odf,
-            compared,
-            [main],
-            list_kept=lambda: list_kept_cells(package.parse(main), compared),
-        )
-    types = read_types(package)
-    grammars = dict(find_ooxml_parts(package, kind, types))
-    is_workbook = kind == ".xlsx"
-    compared = find_compared_texts(package, types) if is_workbook else ComparedTexts()
+        grammars, cells = dict(find_odf_parts(package, kind)), ["content.xml"]
+        content = package.parse(*cells)
+        compared = read_comparisons(content) if kind == ".ods" else ComparedTexts()
+        list_kept = partial(list_kept_cells, content, compared)
+    else:
+        types = read_types(package)
+        grammars = dict(find_ooxml_parts(package, kind, types))
+        cells = [name for name in package.names if types[name].endswith(_CELLS)]
+        sheets = [name for name in cells if types[name].endswith("worksheet+xml")]
+        compared = find_compared_texts(package, types) if kind == ".xlsx" else ComparedTexts()
+        list_kept = partial(list_kept_in_workbook, package, types, compared)
     parts: dict[str, Member] = {
         name: XmlPart(package, name, grammar, language, compared.keeps)
         for name, grammar in grammars.items()
@@ -150,12 +196,9 @@ def _read_package(
     }
     if not is_inner:
         parts |= _read_inner_files(package, options, types)
-    cells = [name for name in package.names if types[name].endswith(_CELLS)]
     return PackagedDocument(
-        package, parts, compared, cells, language.directions,
-        [name for name in cells if types[name].endswith("worksheet+xml")],
-        lambda: list_kept_in_workbook(package, types, compared),
-    )  # fmt: skip
+        package, parts, compared, cells, language.becomes_rtl, sheets, list_kept
+    )
 
 
 def _read_inner_files(

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from headway.errors import HeadwayError
-from headway.ext.documents.html.document import HtmlDocument
+from headway.ext.documents.html.document import read_html
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import turn_book
 from headway.ext.documents.office.document import Member, PackagedDocument
-from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.package import Package, name_member
-from headway.ext.documents.office.xml_part import XmlPart
+from headway.ext.documents.office.xml_part import Grammar, XmlPart
 from headway.ext.documents.paragraph import DocumentOptions
 
 MOST_TAGS = 200_000  # of all chapters
@@ -61,7 +60,7 @@ def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
     return PackagedDocument(package, parts)
 
 
-def _read_chapter(package: Package, name: str, options: DocumentOptions) -> HtmlDocument:
+def _read_chapter(package: Package, name: str, options: DocumentOptions) -> Member:
     data = package.read(name)
     package.count_tags(name, data)
     with name_member(name):
@@ -72,7 +71,7 @@ def _read_chapter(package: Package, name: str, options: DocumentOptions) -> Html
             raise HeadwayError("is not in UTF-8 or UTF-16") from None
         if _DECLARATIONS.search(data[:10_000]):
             raise HeadwayError("declares entities, which are not read")
-        return HtmlDocument(data, options)
+        return read_html(data, options)
 
 
 def _find_parts(package: Package) -> Iterator[tuple[str, str]]:

@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterable, Iterator
 
 from headway.errors import HeadwayError
-from headway.ext.documents.office.compared_texts import ComparedTexts, name_column
 from headway.ext.documents.office.directions import turn_odf
-from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.odf_paragraphs import read_paragraph, unify_styles
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
+from headway.ext.documents.office.workbook import QUOTED, ComparedTexts
+from headway.ext.documents.office.xml_part import Grammar
 from headway.ext.documents.office.xml_tree import Node, find_attribute
+from headway.ext.documents.table import name_column
 from headway.text import is_translatable
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
 _MANIFEST = "META-INF/manifest.xml"
 # Elements of forms.
 _CONTROLS = ("button", "checkbox", "column", "fixed-text", "frame", "item", "option", "radio")
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 _PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
 
 
@@ -84,13 +84,13 @@ def read_comparisons(root: Node) -> ComparedTexts:
     for formula in _find_values(root, "formula", "expression"):
         found.add_formula(formula.partition("=")[2])
     for condition in _find_values(root, "condition"):
-        found.add(_QUOTED.findall(condition))
+        found.add(QUOTED.findall(condition))
     for node in root.iter(
         "{*}condition", "{*}filter-condition", "{*}data-pilot-field", "{*}data-pilot-member"
     ):
         for name in ("value", "source-field-name", "name"):
             value = find_attribute(node, name)
-            found.add([value, *_QUOTED.findall(value)])
+            found.add([value, *QUOTED.findall(value)])
     return found
 
 

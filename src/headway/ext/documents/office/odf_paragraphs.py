@@ -4,9 +4,9 @@ import re
 
 from lxml.etree import SubElement
 
-from headway.ext.documents.blocks import MAX_DEPTH, Kind, Part, make_block, make_kept
-from headway.ext.documents.office.places import Place, place_block
+from headway.ext.documents.marked_text import MAX_DEPTH, Kind, Part, make_kept, make_paragraph
 from headway.ext.documents.office.runs import END, ContentWriter, Opened, Piece, Style, join_runs
+from headway.ext.documents.office.xml_part import Place, place_paragraph
 from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name, namespace
 
 _SPACES = re.compile(r"[ \t\r\n]+")
@@ -14,14 +14,11 @@ _WRAPPERS = frozenset({
     "a", "bookmark-ref", "content-control", "meta", "reference-ref", "span", "text-input",
 })  # fmt: skip
 _MERGED = frozenset({"a", "span"})
-_RANGES = frozenset({
-    "alphabetical-index-mark", "annotation", "bookmark", "change", "reference-mark", "toc-mark", "user-index-mark",
-})  # fmt: skip
-_NAMES = (
-    "name",
-    "change-id",
-    "id",
-)  # the first one that a mark has is equal at both ends of a range
+_RANGE = re.compile(
+    "(alphabetical-index-mark|annotation|bookmark|change|reference-mark|toc-mark|user-index-mark)(-start|-end|)"
+)
+_SIDES: dict[str, Kind] = {"-start": "open", "-end": "close"}
+_NAMES = ("name", "change-id", "id")  # the first that a mark has is equal at both ends of a range
 _BREAKS = frozenset({"line-break", "tab"})
 _TRANSPARENT = frozenset({"ruby", "ruby-base"})  # a translation has no readings of words
 _DROPPED = frozenset({"ruby-text", "soft-page-break"})
@@ -60,8 +57,8 @@ def read_paragraph(node: Node) -> Place:
     """Return a paragraph."""
     reader = _Reader(namespace(node))
     reader.read(node, 0)
-    block = make_block(join_runs(reader.parts))
-    return place_block(block, lambda translated: _Writer(node).write(block, translated))
+    block = make_paragraph(join_runs(reader.parts))
+    return place_paragraph(block, lambda translated: _Writer(node).write(block, translated))
 
 
 class _Reader:
@@ -110,31 +107,24 @@ class _Reader:
         elif is_own and name in _BREAKS:
             self._is_space = name == "line-break"
             self._put("line", node)
-        elif kind := _find_range(node, name):
+        elif (found := _RANGE.fullmatch(name)) and (kind := _find_range(node, *found.groups())):
             self._is_space = was_space
-            self._put(kind, node, _name_range(node, name))
+            names = (find_attribute(node, each) for each in _NAMES)
+            self._put(kind, node, f"{found[1]} {next(filter(None, names), '')}")
         elif is_own and not len(node) and name != "script":
             self.parts.append(make_kept((Piece(node),), _SPACES.sub(" ", node.text or "")))
         else:
             self._put("point", node)
 
 
-def _find_range(node: Node, name: str) -> Kind | None:
-    """Return what an element does with a range; None: nothing.
+def _find_range(node: Node, kind: str, side: str) -> Kind | None:
+    """Return what an element does with a range of a kind; None: nothing.
 
     A mark of a comment has the comment in it, and a name if it has an end.
     """
-    if name == "annotation":
+    if kind == "annotation" and not side:
         return "open" if find_attribute(node, "name") else None
-    if name.removesuffix("-start").removesuffix("-end") not in _RANGES:
-        return None
-    return "open" if name.endswith("-start") else "close" if name.endswith("-end") else None
-
-
-def _name_range(node: Node, name: str) -> str:
-    found = (find_attribute(node, each) for each in _NAMES)
-    name = name.removesuffix("-start").removesuffix("-end")
-    return f"{name} {next(filter(None, found), '')}"
+    return _SIDES.get(side)
 
 
 class _Writer(ContentWriter):
@@ -143,34 +133,28 @@ class _Writer(ContentWriter):
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         self._is_space = True  # another space would not count
-        self._text: list[str] = []  # that is not written yet
 
     def _write_text(self, text: str) -> None:
-        for number, word in enumerate(re.sub(r"[\t\r]", " ", text).split(" ")):
-            if number and self._is_space:
-                self._end_text()
-                SubElement(self._open[-1][0], f"{self._namespace}s")
-            elif number:
-                self._text.append(" ")
-                self._is_space = True
-            if word:
-                self._text.append(word)
-                self._is_space = False
+        before = " " * self._is_space
+        text = before + re.sub(r"[\t\r]", " ", text)
+        first, *others = re.split("(?<= ) ", text)
+        self._add(first.removeprefix(before))
+        for words in others:
+            SubElement(self._holder, f"{self._namespace}s")
+            self._add(words)
+        self._is_space = text.endswith(" ")
 
-    def _end_text(self) -> None:
-        holder, text = self._open[-1][0], "".join(self._text)
-        last = next(holder.iterchildren(reversed=True), None)
+    def _add(self, text: str) -> None:
+        """Add text behind all that has been written."""
+        last = next(self._holder.iterchildren(reversed=True), None)
         if last is None:
-            holder.text = text or None
+            self._holder.text = (self._holder.text or "") + text or None
         elif text:
-            last.tail = text
-        self._text = []
+            last.tail = (last.tail or "") + text
 
     def _append(self, node: Node, style: Style | None) -> None:
-        self._end_text()
-        if local_name(node) in _BREAKS:
-            self._is_space = True
+        self._is_space = self._is_space or local_name(node) in _BREAKS
         super()._append(node, style)
 
     def _make_break(self) -> tuple[Piece]:
-        return (Piece(self._open[0][0].makeelement(f"{self._namespace}line-break")),)
+        return (Piece(self._holder.makeelement(f"{self._namespace}line-break")),)

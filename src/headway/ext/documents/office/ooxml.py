@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 
 from headway.errors import HeadwayError
-from headway.ext.documents.office.cell_texts import PRINTED, read_comment, read_note, read_printed
+from headway.ext.documents.office.cell_texts import PRINTED, read_note, read_printed
 from headway.ext.documents.office.directions import turn_cells, turn_slide, turn_word
-from headway.ext.documents.office.grammar import Grammar
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.run_paragraphs import CELL, SLIDE, WORD, read_paragraph
+from headway.ext.documents.office.xml_part import Grammar
 from headway.ext.documents.office.xml_tree import Node, find_attribute
 
 _TYPES, _RELATIONS = "[Content_Types].xml", "_rels/.rels"
@@ -52,6 +52,11 @@ def _is_no_text(value: Node) -> bool:
     """Return whether a value is no text: a number, a reference, or the result of a formula."""
     cell = value.getparent()
     return cell is None or cell.get("t") != "str" or value.getprevious() is not None
+
+
+def _mentions_people(comment: Node) -> bool:
+    """Return whether a comment mentions somebody; it stays, because a mention tells its place in the text."""
+    return comment.find(".//{*}mention") is not None
 
 
 def _always(_: Node) -> bool:
@@ -98,37 +103,32 @@ _SHEET = Grammar(
 )
 _CORE = Grammar(plain=_TITLES, codes=frozenset({"coreProperties/language"}))
 WORDLESS = Grammar()  # of a worksheet without a text of its own
+_WORD_PARTS = ("document.glossary", "header", "footer", "footnotes", "endnotes", "comments")
+_SLIDE_PARTS = (
+    *(f"presentationml.{name}" for name in ("slide", "notesSlide", "comments")),
+    *(f"drawingml.{name}" for name in ("chart", "chartshapes", "diagramData", "diagramDrawing")),
+    "powerpoint.comments",
+    "officedocument.drawing",
+)
+_MASTER_PARTS = ("presentationml.notesMaster", "presentationml.handoutMaster")
 _GRAMMARS = {  # by the ends of types of content, without "+xml"
-    **dict.fromkeys(_MAIN[".docx"], _TEXT),
-    "wordprocessingml.document.glossary": _TEXT,
-    "wordprocessingml.header": _TEXT,
-    "wordprocessingml.footer": _TEXT,
-    "wordprocessingml.footnotes": _TEXT,
-    "wordprocessingml.endnotes": _TEXT,
-    "wordprocessingml.comments": _TEXT,
+    **dict.fromkeys(
+        (*_MAIN[".docx"], *(f"wordprocessingml.{name}" for name in _WORD_PARTS)), _TEXT
+    ),
     "wordprocessingml.styles": Grammar(languages={"lang": "val"}, turn=turn_word),
     "wordprocessingml.numbering": Grammar(turn=turn_word),
-    **dict.fromkeys(_MAIN[".pptx"], _MASTER),
-    "presentationml.slide": _SLIDE,
-    "presentationml.notesSlide": _SLIDE,
-    "presentationml.comments": _SLIDE,
-    "powerpoint.comments": _SLIDE,
-    "presentationml.slideLayout": _LAYOUT,
-    "presentationml.slideMaster": _LAYOUT,
-    "presentationml.notesMaster": _MASTER,
-    "presentationml.handoutMaster": _MASTER,
-    "drawingml.chart": _SLIDE,
-    "drawingml.chartshapes": _SLIDE,
+    **dict.fromkeys((*_MAIN[".pptx"], *_MASTER_PARTS), _MASTER),
+    **dict.fromkeys(_SLIDE_PARTS, _SLIDE),
+    **dict.fromkeys(("presentationml.slideLayout", "presentationml.slideMaster"), _LAYOUT),
     "ms-office.chartex": _NEWER_CHART,
-    "drawingml.diagramData": _SLIDE,
-    "drawingml.diagramDrawing": _SLIDE,
-    "officedocument.drawing": _SLIDE,
     "spreadsheetml.sharedStrings": Grammar({"si": _CELLS}, limits=_LONGEST_CELLS),
     "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.styles": Grammar(turn=turn_cells),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
     "spreadsheetml.comments": Grammar({"text": read_note}),
-    "ms-excel.threadedcomments": Grammar({"threadedComment": read_comment}),
+    "ms-excel.threadedcomments": Grammar(
+        plain=frozenset({"threadedComment/text"}), skipped={"threadedComment": _mentions_people}
+    ),
     "package.core-properties": _CORE,
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.

@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from pathlib import PurePosixPath
 
 from headway.errors import HeadwayError
@@ -71,23 +72,22 @@ class Package:
             HeadwayError: If it is damaged or too large.
         """
         info = self._members[name]
-        size = info.file_size
-        if size > LARGEST_PART or _sum_with(self._sizes, info, size) > LARGEST_TEXT:
-            raise HeadwayError(
-                f"{name[:80]!r} in it has {size:,} bytes: split the file into smaller ones"
-            )
-        self._sizes[info] = size
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise HeadwayError(
-                f"{name[:80]!r} in it is packed in a way that office files do not use"
-            )
-        try:
-            with self._zip.open(info) as file:
-                content = file.read(info.file_size + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, NotImplementedError, struct.error):  # fmt: skip
-            raise HeadwayError(f"is damaged: {name[:80]!r} in it cannot be unpacked") from None
-        if len(content) != info.file_size:
-            raise HeadwayError(f"is damaged: {name[:80]!r} in it has another size than it says")
+        with name_member(name):
+            total = sum({**self._sizes, info: info.file_size}.values())
+            if info.file_size > LARGEST_PART or total > LARGEST_TEXT:
+                raise HeadwayError(
+                    f"has {info.file_size:,} bytes: split the file into smaller ones"
+                )
+            self._sizes[info] = info.file_size
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise HeadwayError("is packed in a way that office files do not use")
+            try:
+                with self._zip.open(info) as file:
+                    content = file.read(info.file_size + 1)
+            except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, NotImplementedError, struct.error):  # fmt: skip
+                raise HeadwayError("is damaged: it cannot be unpacked") from None
+            if len(content) != info.file_size:
+                raise HeadwayError("is damaged: it has another size than it says")
         return content
 
     def open(self, name: str) -> "Package":
@@ -115,9 +115,9 @@ class Package:
         Raises:
             HeadwayError: If all members that have been read have too many.
         """
-        info, count = self._members[name], data.count(b"<")
-        check_count(_sum_with(self._tags, info, count), "tags", self._most_tags)
-        self._tags[info] = count
+        found = {**self._tags, self._members[name]: data.count(b"<")}
+        check_count(sum(found.values()), "tags", self._most_tags)
+        self._tags.update(found)
 
     def write(self, changes: Mapping[str, bytes]) -> bytes:
         """Return the package with other contents of some members; the packed bytes of all others stay.
@@ -131,18 +131,16 @@ class Package:
         with zipfile.ZipFile(out, "w") as package:
             package.comment = self._zip.comment
             for name, info in self._members.items():
+                own = copy(info)
                 if name in changes:
-                    package.writestr(_copy_info(info), changes[name])
+                    package.writestr(own, changes[name])
                     continue
-                copy = _copy_info(info)
-                copy.header_offset = package.start_dir
-                copy.flag_bits &= ~_HAS_SIZES_BEHIND
-                copy.CRC, copy.file_size = info.CRC, info.file_size
-                copy.compress_size = info.compress_size
+                own.header_offset = package.start_dir
+                own.flag_bits &= ~_HAS_SIZES_BEHIND
                 start = self._find_content(info)
-                out.write(copy.FileHeader(zip64=False))
+                out.write(own.FileHeader(zip64=False))
                 out.write(memoryview(self._data)[start : start + info.compress_size])
-                package.filelist.append(copy)
+                package.filelist.append(own)
                 package.start_dir = out.tell()
         return out.getvalue()
 
@@ -193,21 +191,6 @@ def name_member(name: str) -> Iterator[None]:
         yield
     except HeadwayError as error:
         raise HeadwayError(f"{name[:80]!r} in it {error}") from None
-
-
-def _sum_with(counts: Mapping[zipfile.ZipInfo, int], info: zipfile.ZipInfo, count: int) -> int:
-    """Return the sum of counts if a member has this one."""
-    return sum(counts.values()) - counts.get(info, 0) + count
-
-
-def _copy_info(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """Return a member without its sizes and its place."""
-    copy = zipfile.ZipInfo(info.filename, info.date_time)
-    copy.compress_type, copy.comment, copy.extra = info.compress_type, info.comment, info.extra
-    copy.create_system, copy.create_version = info.create_system, info.create_version
-    copy.extract_version, copy.flag_bits = info.extract_version, info.flag_bits
-    copy.internal_attr, copy.external_attr = info.internal_attr, info.external_attr
-    return copy
 
 
 def _check_directory(data: bytes) -> None:

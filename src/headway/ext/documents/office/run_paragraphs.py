@@ -1,22 +1,14 @@
 """Paragraphs made of runs: text with properties, as in word processing, slides and cells."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 from lxml.etree import SubElement
 
-from headway.ext.documents.blocks import MAX_DEPTH, Kind, Part, make_block, make_kept
-from headway.ext.documents.office.fields import (
-    FIELD,
-    INSTRUCTION,
-    SEPARATE,
-    join_fields,
-    shows_text,
-)
-from headway.ext.documents.office.places import Place, place_block
+from headway.ext.documents.marked_text import MAX_DEPTH, Kind, Part, make_kept, make_paragraph
 from headway.ext.documents.office.runs import (
     END,
     ContentWriter,
@@ -26,8 +18,10 @@ from headway.ext.documents.office.runs import (
     join_runs,
     mark_styles,
 )
+from headway.ext.documents.office.xml_part import Place, place_paragraph
 from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name
 from headway.ext.documents.paragraph import Translated
+from headway.text import is_translatable
 
 _BARE = Style("bare")  # of text that stands in no run, in a cell
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
@@ -39,9 +33,10 @@ _NOISE = frozenset({
 })  # fmt: skip
 
 
-_FIELD_MARKS: dict[str, tuple[Kind, str]] = {
-    "begin": ("open", FIELD), "separate": ("point", SEPARATE), "end": ("close", FIELD),
-}  # fmt: skip
+# Fields whose results are text of the document; all others are numbers, dates, names and references to data.
+_TEXT_FIELDS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}
+_FORM = "FORMTEXT"  # its result is text unless it is empty, which five spaces show
+_FIELD = "field"
 
 
 @dataclass(frozen=True)
@@ -83,24 +78,43 @@ def read_paragraph(dialect: RunDialect, node: Node, first: int = 0) -> Place:
     """
     reader = _Reader(dialect)
     reader.read(node[first:], None, 0)
-    parts, style = mark_styles(join_runs(join_fields(reader.parts)))
+    parts, style = mark_styles(join_runs(reader.parts))
     head = [*node[:first], *reader.find(node, "head")]
     tail = reader.find(node, "tail")
-    block = make_block(parts)
+    block = make_paragraph(parts)
 
     def write(translated: Translated) -> None:
         _Writer(dialect, node, style, head, tail).write(block, translated)
 
-    return place_block(block, write)
+    return place_paragraph(block, write)
+
+
+@dataclass
+class _Field:
+    """A field that is open: the number of its first part, that of the part before its result, and its instruction."""
+
+    start: int
+    separate: int = 0
+    instruction: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What the field is, by its instruction."""
+        return next(iter(self.instruction.split(maxsplit=1)), "").upper()
 
 
 class _Reader:
-    """Reads the content of a paragraph."""
+    """Reads the content of a paragraph.
+
+    A field is an element around its result, or has no text. One that begins or ends in another paragraph, such as a
+    table of contents, or in another element, is plain markup.
+    """
 
     def __init__(self, dialect: RunDialect) -> None:
         self.parts: list[Part] = []
         self._dialect = dialect
         self._styles: dict[str, Style] = {}
+        self._fields: list[_Field] = []  # that are open in the element that is read
 
     def find(self, node: Node, role: str) -> list[Node]:
         """Return the children of an element that have a role."""
@@ -136,11 +150,11 @@ class _Reader:
             elif role in ("formula", "field"):
                 self.parts.append(make_kept((piece,), _read_texts(node)))
             elif name == "fldChar":
-                self._put(
-                    *_FIELD_MARKS.get(find_attribute(node, "fldCharType"), ("point", "")), piece
-                )
+                self._read_field_mark(piece, find_attribute(node, "fldCharType"))
             elif name == "instrText":
-                self.parts.append(Part("point", (piece,), name=INSTRUCTION, key=node.text or ""))
+                self._put("point", "", piece)
+                if self._fields and not self._fields[-1].separate:
+                    self._fields[-1].instruction += node.text or ""
             elif name.removesuffix("Start") in self._dialect.ranges:
                 self._put("open", name.removesuffix("Start") + find_attribute(node, "id"), piece)
             elif name.removesuffix("End") in self._dialect.ranges:
@@ -154,6 +168,18 @@ class _Reader:
         key = "" if properties is None else _describe_content(properties)
         return self._styles.setdefault(key, Style(key, properties))
 
+    def _read_field_mark(self, piece: Piece, kind: str) -> None:
+        """Read what begins or ends a field, or stands before its result."""
+        at = len(self.parts)
+        self._put("close" if kind == "end" else "point", _FIELD, piece)
+        if kind == "begin" and len(self._fields) < MAX_DEPTH:
+            self._fields.append(_Field(at))
+        elif kind == "separate" and self._fields:
+            self._fields[-1].separate = self._fields[-1].separate or at
+        elif kind == "end" and self._fields:
+            field = self._fields.pop()
+            self.parts[field.start :] = _join_field(self.parts[field.start :], field)
+
     def _put(self, kind: Kind, name: str, piece: Piece) -> None:
         self.parts.append(Part(kind, (piece,), name=name))
 
@@ -165,7 +191,8 @@ class _Reader:
 
     def _read_wrapper(self, node: Node, style: Style | None, depth: int) -> None:
         name = local_name(node)
-        if name == "fldSimple" and not shows_text(find_attribute(node, "instr")):
+        field = _Field(0, instruction=find_attribute(node, "instr"))
+        if name == "fldSimple" and field.kind not in _TEXT_FIELDS:
             self.parts.append(make_kept((Piece(node, style),), _read_texts(node)))
             return
         holder = next(iter(self.find(node, "holder")), node)
@@ -174,8 +201,28 @@ class _Reader:
         key = "" if attached else name + _describe(node, without)
         opened = Opened(node, holder, tuple(attached) if holder is node else ())
         self.parts.append(Part("open", (opened,), name=name, is_element=True, key=key))
+        fields, self._fields = self._fields, []
         self.read(node, style, depth + 1)
+        self._fields = fields
         self.parts.append(Part("close", (END,), name=name, is_element=True))
+
+
+def _join_field(parts: Sequence[Part], field: _Field) -> list[Part]:
+    """Return the parts of a field as an element around its result, or as one part."""
+    if not field.separate:
+        return [Part("point", _join_pieces(parts))]
+    behind = field.separate + 1 - field.start
+    result = parts[behind:-1]
+    texts = [" " if part.kind == "line" else part.text for part in result]
+    is_form = field.kind == _FORM and any(map(is_translatable, texts))
+    if field.kind not in _TEXT_FIELDS and not is_form:
+        return [make_kept(_join_pieces(parts), "".join(texts))]
+    opening = Part("open", _join_pieces(parts[:behind]), name=_FIELD, is_element=True)
+    return [opening, *result, parts[-1]._replace(is_element=True)]
+
+
+def _join_pieces(parts: Sequence[Part]) -> tuple[Any, ...]:
+    return tuple(piece for part in parts for piece in part.source)
 
 
 def _read_texts(node: Node) -> str:
@@ -211,54 +258,40 @@ class _Writer(ContentWriter):
         self._dialect = dialect
         self._run: Node | None = None  # or what holds text without a run
         self._key = ""  # of its style
-        self._text: list[
-            str
-        ] = []  # that is not written yet: a run has one text element in most formats
 
     def _write_text(self, text: str) -> None:
-        self._start_run(self._style or Style(""))
-        self._text.append(text)
+        run = self._start_run(self._open[-1][1] or Style(""))
+        if not len(run) or local_name(run[-1]) != "t":
+            SubElement(run, f"{self._namespace}t").text = ""
+        run[-1].text += self._dialect.write(text)
+        run[-1].attrib.pop(_SPACE, None)
+        if self._dialect.is_trimmed and run[-1].text != run[-1].text.strip():
+            run[-1].set(_SPACE, "preserve")
 
     def _make_break(self) -> Iterable[Piece]:
         if not self._dialect.new_break:
             self._write_text("\n")
             return ()
-        style = (self._style or Style("")) if self._dialect.has_breaks_in_runs else None
-        node = self._open[0][0].makeelement(self._namespace + self._dialect.new_break)
-        return (Piece(node, style),)
+        style = (self._open[-1][1] or Style("")) if self._dialect.has_breaks_in_runs else None
+        return (Piece(self._holder.makeelement(self._namespace + self._dialect.new_break), style),)
 
     def _append(self, node: Node, style: Style | None) -> None:
-        self._start_run(style)
-        self._flush()
         node.tail = None
-        (self._open[-1][0] if self._run is None else self._run).append(node)
+        self._start_run(style).append(node)
 
-    def _start_run(self, style: Style | None) -> None:
-        """Continue the run, or end it and start another one; None: only end it."""
-        if style is not None and self._run is not None and style.key == self._key:
-            return
-        self._end_text()
-        if style is None:
-            return
-        self._run, self._key = self._open[-1][0], style.key
-        if style is not _BARE:
-            self._run = SubElement(self._run, f"{self._namespace}r")
+    def _start_run(self, style: Style | None) -> Node:
+        """Return the run that goes on, or a new one; None: what holds runs."""
+        is_same = self._run is not None and self._run.getparent() is self._holder
+        if style is None or style is _BARE:
+            self._run = None
+            return self._holder
+        if not (is_same and style.key == self._key):
+            self._run, self._key = SubElement(self._holder, f"{self._namespace}r"), style.key
             if style.properties is not None:
                 properties = deepcopy(style.properties)
                 properties.tail = None
                 self._run.append(properties)
-
-    def _end_text(self) -> None:
-        self._flush()
-        self._run = None
-
-    def _flush(self) -> None:
-        text, self._text = "".join(self._text), []
-        if text:
-            node = SubElement(self._run, f"{self._namespace}t")
-            if self._dialect.is_trimmed and text != text.strip():
-                node.set(_SPACE, "preserve")
-            node.text = self._dialect.write(text)
+        return self._run
 
 
 def read_cell(text: str) -> str:

@@ -6,13 +6,13 @@ last `Opened`. A paragraph is emptied and filled again: elements move to their n
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from headway.ext.documents.blocks import Block, Part, find_partners, flatten
+from headway.ext.documents.marked_text import Part, find_partners, flatten
 from headway.ext.documents.office.xml_tree import Node, clean_text, namespace
-from headway.ext.documents.paragraph import Translated
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.placing import place
 
 _WORDS = re.compile(r"\s+|\S+")
@@ -135,77 +135,66 @@ def _is_plain_word(item: tuple[str, Part]) -> bool:
     return not (letters.isspace() or (style and style.is_shifted))
 
 
-def mark_styles(parts: Sequence[Part]) -> tuple[list[Part], Style | None]:
-    """Return parts with elements around the texts that do not look like most, and the style of most text."""
-    marker = _StyleMarker(parts)
-    style = marker.mark(0, len(parts), None)
-    return marker.out, style
+def mark_styles(
+    parts: Sequence[Part], around: Style | None = None
+) -> tuple[list[Part], Style | None]:
+    """Return parts with elements around the texts that do not look like most, and the style of most text.
 
-
-class _StyleMarker:
-    """The parts of a paragraph, and the same with elements for styles."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.out: list[Part] = []
-        self._parts, self._partner = parts, find_partners(parts)
-
-    def mark(self, first: int, last: int, around: Style | None) -> Style | None:
-        """Add a range of parts, and return the style of most text in it."""
-        main, at = self._find_main_style(first, last) or around, first
-        while at < last:
-            part = self._parts[at]
-            style = style_of(part) if part.kind == "text" else None
-            if part.kind == "open" and at in self._partner:
-                self._add_element(part, self._parts[self._partner[at]], at + 1, main)
-                at = self._partner[at]
-            elif style and main and style.key != main.key and part.text != " ":
-                # The style of a space is an accident.
-                name = "sup" if style.is_raised else "style"
-                opening = Part("open", (Opened(style=style),), name=name, is_element=True)
-                self.out += [opening, part, Part("close", (END,), name=name, is_element=True)]
+    Args:
+        parts: Text and markup.
+        around: The style of most text around them.
+    """
+    out, partner, at = list[Part](), find_partners(parts), 0
+    main = _find_main_style(parts, partner) or around
+    while at < len(parts):
+        part, end = parts[at], partner.get(at, at)
+        style = style_of(part) if part.kind == "text" else None
+        if part.kind == "open" and at < end:
+            inside, own = mark_styles(parts[at + 1 : end], main)
+            opened, closing = part.source[-1], parts[end]
+            before, after = part.source, closing.source
+            if isinstance(opened, Opened):
+                before = (*before[:-1], opened._replace(style=own))
             else:
-                self.out.append(part)
-            at += 1
-        return main
-
-    def _add_element(self, opening: Part, closing: Part, first: int, around: Style | None) -> None:
-        """Add an element, whose marks tell the style of most text in it."""
-        place = len(self.out)
-        self.out.append(opening)
-        style = self.mark(first, self._partner[first - 1], around)
-        *others, last = opening.source
-        if isinstance(last, Opened):
-            before, after = (*others, last._replace(style=style)), closing.source
+                before, after = (*before, Opened(style=own)), (END, *after)
+            out += [part._replace(source=before, is_element=True), *inside]
+            out.append(closing._replace(source=after, is_element=True))
+        elif style and main and style.key != main.key and part.text != " ":
+            # The style of a space is an accident.
+            name = "sup" if style.is_raised else "style"
+            opening = Part("open", (Opened(style=style),), name=name, is_element=True)
+            out += [opening, part, Part("close", (END,), name=name, is_element=True)]
         else:
-            before, after = (*opening.source, Opened(style=style)), (END, *closing.source)
-        self.out[place] = opening._replace(source=before, is_element=True)
-        self.out.append(closing._replace(source=after, is_element=True))
+            out.append(part)
+        at = end + 1
+    return out, main
 
-    def _find_main_style(self, first: int, last: int) -> Style | None:
-        """Return the style of most text.
 
-        A clause in a style of its own, such as a bold one, is an element also if it is longer than the plain text
-        before and behind it, because an element stays together in a translation, and the rest does not.
-        """
-        sizes, clauses = Counter[str](), Counter[str]()
-        styles: dict[str, Style] = {}
-        before, at = "", first
-        while at < last:
-            part = self._parts[at]
-            if part.kind == "text" and (style := style_of(part)) is not None:
-                sizes[style.key] += 1 + 2 * len(part.text.strip())
-                styles.setdefault(style.key, style)
-                if part.text != " ":  # the style of a space is an accident
-                    clauses[style.key] += before != f"={style.key}"
-                    before = f"={style.key}"
-            at = self._partner.get(at, at) + 1
-        if not sizes:
-            return None
-        main = sizes.most_common(1)[0][0]
-        plainer = [key for key in sizes if len(key) < len(main) and clauses[key] > 1]
-        if plainer and clauses[main] == 1:
-            main = max(plainer, key=sizes.__getitem__)
-        return styles[main]
+def _find_main_style(parts: Sequence[Part], partner: Mapping[int, int]) -> Style | None:
+    """Return the style of most text.
+
+    A clause in a style of its own, such as a bold one, is an element also if it is longer than the plain text
+    before and behind it, because an element stays together in a translation, and the rest does not.
+    """
+    sizes, clauses = Counter[str](), Counter[str]()
+    styles: dict[str, Style] = {}
+    before, at = "", 0
+    while at < len(parts):
+        part = parts[at]
+        if part.kind == "text" and (style := style_of(part)) is not None:
+            sizes[style.key] += 1 + 2 * len(part.text.strip())
+            styles.setdefault(style.key, style)
+            if part.text != " ":  # the style of a space is an accident
+                clauses[style.key] += before != f"={style.key}"
+                before = f"={style.key}"
+        at = partner.get(at, at) + 1
+    if not sizes:
+        return None
+    main = sizes.most_common(1)[0][0]
+    plainer = [key for key in sizes if len(key) < len(main) and clauses[key] > 1]
+    if plainer and clauses[main] == 1:
+        main = max(plainer, key=sizes.__getitem__)
+    return styles[main]
 
 
 class ContentWriter:
@@ -229,33 +218,30 @@ class ContentWriter:
         _fill(node, head)
         self._open = [(node, style)]  # what holds the content, and the style of text in it
 
-    def write(self, block: Block, translated: Translated) -> None:
+    def write(self, paragraph: Paragraph, translated: Translated) -> None:
         """Write the translation of the paragraph with its elements around their words."""
-        breaks = iter(block.lines)
-        for part, is_markup in flatten(place(block, translated)):
+        breaks = iter(paragraph.lines)
+        for part, is_markup in flatten(place(paragraph, translated)):
             if is_markup:
                 self._put(part)
                 continue
             for number, line in enumerate(part.split("\n")):
                 if number:
                     self._put(next(breaks, ()) or self._make_break())
-                if line:
-                    self._write_text(clean_text(line))
+                if text := clean_text(line):
+                    self._write_text(text)
         for pieces in breaks:  # the translation has fewer
             self._put(pieces)
-        self._end_text()
         self._open[0][0].extend(self._tail)
 
     @property
-    def _style(self) -> Style | None:
-        return self._open[-1][1]
+    def _holder(self) -> Node:
+        return self._open[-1][0]
 
     def _put(self, pieces: Iterable[Any]) -> None:
         """Write markup."""
         for piece in pieces:
             if piece is END:
-                if self._open[-1][0] is not self._open[-2][0]:
-                    self._end_text()
                 self._open.pop()
             elif isinstance(piece, Opened):
                 holder, style = self._open[-1]
@@ -270,7 +256,7 @@ class ContentWriter:
     def _append(self, node: Node, style: Style | None) -> None:
         """Write an element."""
         node.tail = None
-        self._open[-1][0].append(node)
+        self._holder.append(node)
 
     def _make_break(self) -> Iterable[Piece]:
         """Return a line break that the source does not have."""
@@ -278,9 +264,6 @@ class ContentWriter:
 
     def _write_text(self, text: str) -> None:
         """Write text without line breaks."""
-
-    def _end_text(self) -> None:
-        """Write what is left of the text."""
 
 
 def _fill(node: Node, content: Iterable[Node]) -> None:

@@ -2,13 +2,103 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from headway.ext.documents.office.compared_texts import ComparedTexts
 from headway.ext.documents.office.package import Package, name_member
 from headway.ext.documents.office.run_paragraphs import read_cell
 from headway.ext.documents.office.xml_tree import Node, iterate_xml, local_name
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.text import is_translatable
+
+# What compares texts in a formula, and what looks into them.
+_COMPARING = re.compile(
+    r"[<>=]|\b(?:\w*IFS?|X?MATCH|[VHX]?LOOKUP|EXACT|SWITCH|SEARCHB?|FINDB?|SUBSTITUTE|D[A-Z]+|FILTER|GETPIVOTDATA|INDIRECT)\s*\("
+)
+_INSIDE = re.compile(r"\b(?:SEARCHB?|FINDB?|LEFTB?|RIGHTB?|MIDB?|SUBSTITUTE|REPLACE)\s*\(")
+QUOTED = re.compile(r'"((?:[^"]|"")*+)"')  # a text in a formula
+_OPERATOR = re.compile(r"^[<>=]+")
+_WILD = re.compile(r"[*?]+")
+# A name in a formula: `Sales[Price]`, `[@Price]`, `Sales[[#This Row],[Price]]`.
+_COLUMN = re.compile(r"\[@?([^\[\]]+)\]")
+_MOST_PARTS = 100  # with more parts of texts, every text stays
+
+
+@dataclass
+class ComparedTexts:
+    """The texts with which a spreadsheet compares those of its cells, without capitals.
+
+    Attributes:
+        texts: Whole texts.
+        parts: What may stand in a text.
+        is_used: Whether anything compares texts of cells.
+    """
+
+    texts: set[str] = field(default_factory=set)
+    parts: set[str] = field(default_factory=set)
+    is_used: bool = False
+
+    def add_formula(self, source: str) -> None:
+        """Add the texts in a formula that compares, and the names of columns."""
+        self.add(_COLUMN.findall(source))
+        if not _COMPARING.search(source):
+            return
+        self.is_used = True
+        looks_inside = _INSIDE.search(source)
+        for found in QUOTED.findall(source):
+            text = _OPERATOR.sub("", found.replace('""', '"'))
+            pieces = [piece for piece in _WILD.split(text) if piece.strip()]
+            if looks_inside or [text] != pieces:
+                self.parts.update(map(_fold, pieces))
+            else:
+                self.texts.add(_fold(text))
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Add whole texts."""
+        found = {*map(_fold, texts)} - {""}
+        self.texts |= found
+        self.is_used |= bool(found)
+
+    def keeps(self, text: str) -> bool:
+        """Return whether a text stays."""
+        folded = _fold(text)
+        are_many = len(self.parts) > _MOST_PARTS
+        return folded in self.texts or are_many or any(part in folded for part in self.parts)
+
+    def agree(
+        self, paragraphs: Sequence[Paragraph], translations: Sequence[Translated]
+    ) -> Sequence[Translated]:
+        """Return the translations with one for each text, and different ones for different texts.
+
+        A text stays as it is if another text has the same translation, or if its translation has no words: the names of
+        columns must differ, and must not be empty.
+
+        Args:
+            paragraphs: The texts of the spreadsheet.
+            translations: One for each of them.
+        """
+        if not self.is_used:
+            return translations
+        both = [
+            (own.text.casefold(), new) for own, new in zip(paragraphs, translations, strict=True)
+        ]
+        owners = {key: key for key, new in both if new.text.casefold() == key}
+        chosen: dict[str, Translated] = {}
+        for (key, new), own in zip(both, paragraphs, strict=True):
+            folded = new.text.casefold()
+            is_free = folded.strip() and not self.keeps(new.text)
+            if not is_free or owners.setdefault(folded, key) != key:
+                new = Translated(own.text)
+            chosen.setdefault(key, new)
+        return [
+            new if new.text.casefold() == chosen[key].text.casefold() else chosen[key]
+            for key, new in both
+        ]
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
 
 # Ends of types of parts in which something compares: formulas, lists, filters; names of columns; pivot tables.
 _PARTS = ("worksheet+xml", "table+xml", "main+xml", "pivotCacheDefinition+xml")
@@ -20,7 +110,6 @@ _SIGNS = re.compile(
 _OTHER_USES = ("queryTable+xml", "slicerCache+xml", "connections+xml", "vbaProject")
 # Marks of formulas in names, and characters that cells and tables write in different ways.
 _HAS_MARKS = re.compile(r"[\[\]#'@\t\r\n]|_x[0-9A-Fa-f]{4}_")
-_QUOTED = re.compile(r'"((?:[^"]|"")*+)"')
 
 
 def find_compared_texts(package: Package, types: Mapping[str, str]) -> ComparedTexts:
@@ -57,12 +146,8 @@ def _read_sign(node: Node, found: ComparedTexts, keeps_names: bool) -> None:
         keeps_names: Whether the names of all columns stay.
     """
     name, source = local_name(node), node.text or ""
-    if name in (
-        "formula",
-        "formula1",
-        "formula2",
-    ):  # of a format or a list, which compares whole texts
-        found.add(choice for text in _QUOTED.findall(source) for choice in text.split(","))
+    if name in ("formula", "formula1", "formula2"):  # of a format or a list: whole texts
+        found.add(choice for text in QUOTED.findall(source) for choice in text.split(","))
         found.is_used = True
     if name in ("filter", "customFilter"):
         found.add([node.get("val", "")])

@@ -1,26 +1,142 @@
 """The XML files inside an office file: their texts are replaced in the tree of XML."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
 
 from lxml.etree import iterwalk
 
-from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.office.grammar import Grammar
-from headway.ext.documents.office.language_attributes import change_languages
+from headway.ext.documents.language_codes import LanguagePair, find_script_group
+from headway.ext.documents.office.directions import Turn
 from headway.ext.documents.office.package import Package
-from headway.ext.documents.office.places import Place
 from headway.ext.documents.office.xml_tree import (
     Node,
     clean_text,
+    find_attribute,
+    find_key,
     local_name,
     name_element,
     write_xml,
 )
-from headway.ext.documents.paragraph import Paragraph, Translated
+from headway.ext.documents.paragraph import Paragraph, Translated, walk
 from headway.text import is_translatable
+
+
+@dataclass
+class Place:
+    """Texts of a part that stand in one place.
+
+    Attributes:
+        paragraphs: The texts.
+        write: Writes their translations into the tree.
+        limit: The most characters that each may have; longer ones are not written.
+    """
+
+    paragraphs: Sequence[Paragraph]
+    write: Callable[[Sequence[Translated]], None]
+    limit: int = 1 << 30
+
+
+def place_paragraph(block: Paragraph, write: Callable[[Translated], None]) -> Place:
+    """Return the place of a paragraph; one whose text all stays has none.
+
+    Args:
+        block: The paragraph.
+        write: Writes its translation into the tree.
+    """
+    blocks = [block] if is_translatable(_find_free_text(block)) else []
+    return Place(blocks, lambda translations: write(translations[0]))
+
+
+def _find_free_text(block: Paragraph) -> str:
+    """Return the text of a paragraph, without the elements whose text is not translated."""
+    text, at = "", 0
+    for element in walk(block.elements):
+        if element.is_kept:
+            text += block.text[at : element.start]
+            at = element.end
+    return text + block.text[at:]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Where the text of a part stands. Names are without prefixes, if nothing else is said.
+
+    Attributes:
+        paragraphs: What reads paragraphs, by the names of their elements.
+        plain: Elements whose content is a text, with the element around them or the prefix: ``pt/v``, ``svg:desc``.
+        attributes: Names of attributes with text, by the names of elements.
+        skipped: Whether the text in an element stays, by the names of elements.
+        resumed: Elements in such an element whose text does not stay.
+        languages: Attributes that name a language, by the names of elements; "*": of any element.
+        codes: Elements whose content is a language code, as in `plain`.
+        prepare: Changes the tree before it is read.
+        turn: Turns the text into the other direction.
+        may_have_type: Whether the part may begin with a document type, without declarations.
+        limits: The most characters of paragraphs (by their elements) and attributes (``element/attribute``); a text
+            whose translation would have more stays.
+    """
+
+    paragraphs: Mapping[str, Callable[[Node], Place]] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
+    attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
+    resumed: frozenset[str] = frozenset()
+    languages: Mapping[str, str] = field(default_factory=dict)
+    codes: frozenset[str] = frozenset()
+    prepare: Callable[[Node], None] | None = None
+    turn: Turn | None = None
+    may_have_type: bool = False
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+# For each group of scripts: the attribute that names the language, and the one that names the country, or "". Word and
+# OpenDocument have others for the scripts of Asia, and for those that are written from right to left or whose letters
+# change with their neighbors.
+_NAMES = {
+    "val": {"western": ("val", ""), "asian": ("eastAsia", ""), "complex": ("bidi", "")},
+    "language": {
+        "western": ("language", "country"),
+        "asian": ("language-asian", "country-asian"),
+        "complex": ("language-complex", "country-complex"),
+    },
+}
+
+
+def change_languages(root: Node, grammar: Grammar, language: LanguagePair) -> bool:
+    """Name the new language in a part, and return whether anything has changed."""
+    is_changed = False
+    for element, attribute in grammar.languages.items():
+        nodes = root.iter(f"{{*}}{element}") if element != "*" else root.xpath(f"//*[@{attribute}]")
+        for node in nodes:
+            is_changed |= _change(node, attribute, language)
+    for code in grammar.codes:
+        for node in root.iter(f"{{*}}{re.split('[/:]', code)[-1]}"):
+            if code in name_element(node) and language.replaces((node.text or "").strip()):
+                node.text, is_changed = language.target, True
+    return is_changed
+
+
+def _change(node: Node, attribute: str, language: LanguagePair) -> bool:
+    """Name the new language in the attributes of an element, and return whether one has changed."""
+    groups = _NAMES.get(attribute, {"western": (attribute, "")})
+    own, _ = groups.get(find_script_group(language.source), (attribute, ""))
+    if not language.replaces(find_attribute(node, own) or find_attribute(node, attribute)):
+        return False
+    values = {}
+    for group in ("western", find_script_group(language.target)):
+        name, country_name = groups.get(group, ("", ""))
+        code, _, country = language.target.replace("_", "-").partition("-")
+        values[name] = code if country_name else language.target
+        values[country_name] = country if len(country) == 2 else "none"
+    changed = {
+        name: new for name, new in values.items() if find_attribute(node, name) not in ("", new)
+    }
+    for name, new in changed.items():
+        node.set(find_key(node, name), new)
+    return bool(changed)
+
 
 _UNLIMITED = 1 << 30
 
@@ -49,15 +165,15 @@ class XmlPart:
     ) -> None:
         self._root = package.parse(name, may_have_type=grammar.may_have_type)
         self._is_changed = change_languages(self._root, grammar, language)
-        if language.directions and grammar.turn:
-            self._is_changed |= grammar.turn(self._root, language.directions)
+        if language.becomes_rtl is not None and grammar.turn:
+            self._is_changed |= grammar.turn(self._root, language.becomes_rtl)
         if grammar.prepare:
             grammar.prepare(self._root)
         found = ((place, place.paragraphs) for place in _read_places(self._root, grammar))
         self._places = [place for place, texts in found if texts and not keeps(texts[0].text)]
 
     @property
-    def paragraphs(self) -> Sequence[Paragraph[Any]]:
+    def paragraphs(self) -> Sequence[Paragraph]:
         """The texts of the part, in their order."""
         return [paragraph for place in self._places for paragraph in place.paragraphs]
 

@@ -6,12 +6,14 @@ string; in office files it is a tuple of what stands in the tree of XML (`office
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
 from headway.ext.documents.placing import Placed, place
+from headway.ext.documents.text_file import Edit, apply_edits
 from headway.text import is_translatable
 
 LINE_BREAK = re.compile(r"(?<!\s)\s*[\n\r]\s*")  # with the white space around it
@@ -23,32 +25,6 @@ MAX_DEPTH = 64  # nested inline elements; deeper tags stay where they are
 _LOOK = re.compile(
     r"""<span(?:\s+(?:class|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))*\s*>""", re.IGNORECASE
 )
-
-
-@dataclass(frozen=True)
-class Markup:
-    """The markup of an inline element.
-
-    Attributes:
-        before: The opening tag, or the whole element if it has no text, or its text stays.
-        after: The closing tag.
-    """
-
-    before: Any
-    after: Any = ""
-
-
-@dataclass
-class Block(Paragraph[Markup]):
-    """A paragraph of text with inline markup.
-
-    Attributes:
-        source: The text and the markup as they stand in the file, in text formats.
-        lines: The markup of the line breaks in the text, in their order.
-    """
-
-    source: str = ""
-    lines: list[Any] = field(default_factory=list)
 
 
 Kind = Literal["text", "code", "open", "close", "point", "dropped", "break", "line"]
@@ -68,6 +44,7 @@ class Part(NamedTuple):
         is_element: Whether its partner is in the same element, as in XML; otherwise nothing is validated.
         key: Of text: equal for texts that look the same. Of an opening tag: neighboring elements of one key become one
             element; "": they stay two.
+        inner: Of markup: the texts in it, in their order.
     """
 
     kind: Kind
@@ -76,6 +53,12 @@ class Part(NamedTuple):
     name: str = ""
     is_element: bool = False
     key: str = ""
+    inner: "tuple[InnerText, ...]" = ()
+
+
+# Returns what is translated of some parts, and the rest, which stays as it is.
+Divide = Callable[[Sequence[Part]], Iterable[str | Paragraph]]
+WriteParagraph = Callable[[Paragraph, Translated], str]
 
 
 def make_kept(source: Any, text: str) -> Part:
@@ -83,26 +66,28 @@ def make_kept(source: Any, text: str) -> Part:
     return Part("code", source, text) if text.strip() else Part("point", source)
 
 
-def make_block(parts: Sequence[Part]) -> Block:
+def make_paragraph(parts: Sequence[Part]) -> Paragraph:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
     parts = _join_note_marks(parts)
     partner = find_partners(parts)
     text = ""
-    block = Block("", source="".join(part.source for part in parts if isinstance(part.source, str)))
-    path: list[Element[Markup]] = []
+    block = Paragraph(
+        "", source="".join(part.source for part in parts if isinstance(part.source, str))
+    )
+    path: list[Element] = []
     for number, part in enumerate(parts):
         inner = path[-1].inner if path else block.elements
         if part.kind == "text":
             text += part.text
         elif part.kind == "code":
             end = len(text) + len(part.text)
-            inner.append(Element(len(text), end, Markup(part.source), is_kept=True))
+            inner.append(Element(len(text), end, part.source, is_kept=True))
             text += part.text
         elif number in partner and part.kind == "open":
             closing = parts[partner[number]]
-            mark = Markup(part.text or part.source, closing.text or closing.source)
+            marks = part.text or part.source, closing.text or closing.source
             is_look = isinstance(part.source, str) and _LOOK.fullmatch(part.source) is not None
-            path.append(Element(len(text), 0, mark, kind=part.name, is_divisible=is_look))
+            path.append(Element(len(text), 0, *marks, kind=part.name, is_divisible=is_look))
             inner.append(path[-1])
         elif number in partner:
             path.pop().end = len(text)
@@ -111,46 +96,113 @@ def make_block(parts: Sequence[Part]) -> Block:
             block.lines.append(part.source)
         elif part.kind != "dropped":
             kind = "end" if part.kind == "close" else ""
-            mark = Markup(part.text or part.source)
-            inner.append(Element(len(text), len(text), mark, kind=kind))
+            inner.append(Element(len(text), len(text), part.text or part.source, kind=kind))
     block.text = text
     return block
 
 
-def make_nodes(
-    parts: Iterable[Part],
-    make: Callable[[Sequence[Part]], Iterable[str | Block]] = lambda run: [make_node(run)],
-) -> list[str | Block]:
+def make_node(parts: Sequence[Part]) -> str | Paragraph:
+    """Return a block if there is text for translation in its parts, or else their source, which stays as it is."""
+    if any(part.kind == "text" and part.text.strip() for part in parts):
+        return make_paragraph(parts)
+    return "".join(part.source for part in parts)
+
+
+def make_plain_nodes(parts: Sequence[Part]) -> list[str | Paragraph]:
+    """Return the only node of some parts; see `make_node`."""
+    return [make_node(parts)]
+
+
+def make_translatable_nodes(parts: Sequence[Part]) -> list[str | Paragraph]:
+    """Return the only node of some parts; one without words stays as it is."""
+    node = make_node(parts)
+    return [node if isinstance(node, str) or is_translatable(node.text) else node.source]
+
+
+def make_nodes(parts: Iterable[Part], divide: Divide = make_plain_nodes) -> list[str | Paragraph]:
     """Return the blocks of text between breaks, and what stays as it is.
 
     Args:
         parts: Text, markup and breaks.
-        make: Returns the blocks between two breaks.
+        divide: Returns the nodes between two breaks.
     """
-    nodes: list[str | Block] = []
+    nodes: list[str | Paragraph] = []
     run: list[Part] = []
     for part in parts:
         if part.kind == "break":
-            nodes += [*make(run), part.source]
+            nodes += [*divide(run), part.source]
             run = []
         else:
             run.append(part)
-    return [*nodes, *make(run)]
+    return [*nodes, *divide(run)]
 
 
-def make_translatable_nodes(parts: Iterable[Part]) -> list[str | Block]:
-    """Return the blocks of text between breaks; what has no words stays as it is."""
-    return [
-        node if isinstance(node, str) or is_translatable(node.text) else node.source
-        for node in make_nodes(parts)
-    ]
+@dataclass
+class MarkedText:
+    """A text with markup as a file has it, such as a page, a paragraph of Markdown, or an attribute.
+
+    Attributes:
+        parts: Text, markup and breaks; their sources together are the text.
+        write_paragraph: Returns the source of a translated block.
+        divide: Returns the nodes between two breaks.
+    """
+
+    parts: Sequence[Part]
+    write_paragraph: WriteParagraph
+    divide: Divide = make_plain_nodes
+
+    @cached_property
+    def _nodes(self) -> list[str | Paragraph]:
+        return make_nodes(self.parts, self.divide)
+
+    @cached_property
+    def paragraphs(self) -> list[Paragraph]:
+        """The texts in markup, and then the blocks."""
+        inner = (each for part in self.parts for each in part.inner)
+        texts = [block for each in inner for block in each.text.paragraphs]
+        return [*texts, *(node for node in self._nodes if isinstance(node, Paragraph))]
+
+    def write(self, translations: Iterable[Translated]) -> str:
+        """Return the text with its paragraphs replaced.
+
+        Args:
+            translations: One for each paragraph; of an iterator, no more are taken.
+        """
+        left = iter(translations)
+        nodes = self._nodes
+        if any(part.inner for part in self.parts):
+            parts = [part._replace(source=_write_inner(part, left)) for part in self.parts]
+            nodes = make_nodes(parts, self.divide)
+        return "".join(
+            node if isinstance(node, str) else self.write_paragraph(node, next(left))
+            for node in nodes
+        )
 
 
-def make_node(parts: Sequence[Part]) -> str | Block:
-    """Return a block if there is text for translation in its parts, or else their source, which stays as it is."""
-    if any(part.kind == "text" and part.text.strip() for part in parts):
-        return make_block(parts)
-    return "".join(part.source for part in parts)
+class InnerText(NamedTuple):
+    """A text inside of markup: an attribute, a title, the alternative text of an image; or what takes the place of one.
+
+    Attributes:
+        start: Where it starts in the source of its part.
+        end: Where it ends.
+        text: The text.
+        finish: Returns what stands in its place if it changes.
+    """
+
+    start: int
+    end: int
+    text: MarkedText
+    finish: Callable[[str], str] = str
+
+
+def _write_inner(part: Part, translations: Iterator[Translated]) -> Any:
+    """Return the source of a part with the texts in it replaced."""
+    edits = []
+    for start, end, text, finish in part.inner:
+        written = text.write(translations)
+        if written != part.source[start:end]:
+            edits.append(Edit(start, end, finish(written)))
+    return apply_edits(part.source, edits) if edits else part.source
 
 
 def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
@@ -222,12 +274,7 @@ def find_partners(parts: Sequence[Part]) -> dict[int, int]:
     return partner
 
 
-def join_nodes(nodes: Iterable[str | Block], write: Callable[[Block], str]) -> str:
-    """Return what stays as it is, and each block as it is written."""
-    return "".join(node if isinstance(node, str) else write(node) for node in nodes)
-
-
-def write_block(block: Block, translated: Translated, escape: Callable[[str], str]) -> str:
+def write_paragraph(block: Paragraph, translated: Translated, escape: Callable[[str], str]) -> str:
     """Return the translation of a block with its markup around its words.
 
     If the translation equals the text, the block is returned as the file has it.
@@ -243,14 +290,13 @@ def write_block(block: Block, translated: Translated, escape: Callable[[str], st
     return "".join(part if is_markup else escape(part) for part, is_markup in parts)
 
 
-def flatten(parts: Sequence[str | Placed[Markup]]) -> Iterator[tuple[Any, bool]]:
+def flatten(parts: Sequence[str | Placed]) -> Iterator[tuple[Any, bool]]:
     """Yield the parts of a translation in their order: the characters, and whether they are markup."""
     for part in parts:
         if isinstance(part, str):
             yield part, False
             continue
-        mark = part.element.content
-        yield mark.before, True
+        yield part.element.before, True
         if not part.element.is_kept:  # its text is in its mark
             yield from flatten(part.inner)
-        yield mark.after, True
+        yield part.element.after, True

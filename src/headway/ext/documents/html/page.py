@@ -1,0 +1,354 @@
+"""HTML as text: every tag comes back once, around the translations of its words.
+
+Inline tags follow the alignment of words. Tags between blocks, and elements that are not for
+translation, stay as they are. Nothing is validated: what is not a tag is text.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
+
+from headway.ext.documents.html.elements import (
+    BORDERS,
+    CLOSING,
+    EMBEDDED,
+    HIDDEN,
+    READINGS,
+    WHOLE,
+    OpenElements,
+    find_code,
+    find_element_end,
+    find_language_attributes,
+    find_names,
+    is_kept,
+    is_locale,
+    is_untranslated,
+    is_void,
+)
+from headway.ext.documents.html.tokens import (
+    TEMPLATE,
+    Token,
+    decode_text,
+    has_go_blocks,
+    is_control,
+    make_template,
+    tokenize,
+)
+from headway.ext.documents.language_codes import LanguagePair
+from headway.ext.documents.marked_text import (
+    InnerText,
+    Kind,
+    MarkedText,
+    Part,
+    find_partners,
+    make_kept,
+    make_node,
+    make_translatable_nodes,
+    write_paragraph,
+)
+from headway.ext.documents.paragraph import Paragraph, Translated
+
+_UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
+_WITH_TEXT = ("desc", "foreignobject", "text", "title")  # in a drawing
+
+
+def find_inner_texts(
+    kind: str, tokens: Sequence[Token], language: LanguagePair, with_go: bool = False
+) -> Iterator[InnerText]:
+    """Yield the texts in a part of HTML, and what names the language or the direction of the translation.
+
+    Args:
+        kind: What `scan` calls the part.
+        tokens: Its tokens.
+        language: The languages of the translation.
+        with_go: See `is_control`.
+    """
+    at = [*accumulate((len(token.text) for token in tokens), initial=0)]
+    for number in _find_seen(kind, tokens, language.source):
+        token, start = tokens[number], at[number]
+        if token.kind == "text":
+            part = Part("text", token.text, decode_text(token))
+            yield InnerText(start, at[number + 1], _make_text([part], ""))
+            continue
+        for name in find_names(token):
+            parts = [*_read_attribute(token.attributes[name], with_go)]
+            yield _find_attribute(token, name, start, parts)
+        yield from _find_direction(token, start, language)
+        for name in find_language_attributes(token):
+            if language.replaces(html.unescape(token.attributes[name])):
+                code = language.target.replace("-", "_") if is_locale(token) else language.target
+                yield _find_attribute(token, name, start, [Part("break", code)])
+
+
+def _find_attribute(token: Token, name: str, at: int, parts: Sequence[Part]) -> InnerText:
+    """Return an attribute of a tag that starts at a place, with what it becomes; it gets quotes if it has none."""
+    start, end = token.spans[name]
+    before = token.text[start - 1]
+    finish = str if before in "\"'" else '"{}"'.format
+    return InnerText(at + start, at + end, _make_text(parts, before), finish)
+
+
+def _make_text(parts: Sequence[Part], before: str) -> MarkedText:
+    """Return a text; ``before`` is the character before its attribute's value, "": it is in none."""
+    escape = partial(_escape, before=before)
+    return MarkedText(parts, partial(write_paragraph, escape=escape), make_translatable_nodes)
+
+
+def _escape(text: str, before: str) -> str:
+    """Return the source of a text; see `_make_text`."""
+    escaped = html.escape(text, quote=False)
+    if before == "'":
+        return escaped.replace("'", "&#39;")
+    return escaped.replace('"', "&quot;") if before else escaped
+
+
+def _read_attribute(source: str, with_go: bool) -> Iterator[Part]:
+    """Yield the text and the tags of template engines in an attribute."""
+    for number, raw in enumerate(TEMPLATE.split(source)):
+        if number % 2:
+            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
+        elif raw:
+            yield Part("text", raw, html.unescape(raw))
+
+
+def _find_direction(token: Token, at: int, language: LanguagePair) -> Iterator[InnerText]:
+    """Yield what gives a tag the direction of the translation.
+
+    The whole page gets it, and elements of the text's language. Others get it if they name the direction from right to
+    left: the other one may belong to numbers and code.
+    """
+    if token.kind != "open" or token.name in _UNDIRECTED or language.becomes_rtl is None:
+        return
+    before, after = ("ltr", "rtl") if language.becomes_rtl else ("rtl", "ltr")
+    names_language = language.replaces(find_code(token))
+    is_own = names_language or token.name in WHOLE or before == "rtl"
+    if "dir" in token.spans:
+        if is_own and token.attributes["dir"].strip().lower() == before:
+            yield _find_attribute(token, "dir", at, [Part("break", after)])
+    elif names_language or (token.name == "html" and not find_code(token)):
+        place = at + 1 + len(token.name)
+        yield InnerText(place, place, _make_text([Part("break", f' dir="{after}"')], ""))
+
+
+def _find_seen(kind: str, tokens: Sequence[Token], language: str) -> Iterator[int]:
+    """Yield the numbers of the tokens of a part of HTML in which a reader sees texts.
+
+    Of a drawing these are its tags and texts, but not those of untranslated elements.
+    """
+    name = tokens[0].name
+    if is_untranslated(tokens[0], language):
+        return
+    if kind in ("open", "void", "block") or (kind == "kept" and name in EMBEDDED and name != "svg"):
+        yield 0
+    if kind != "kept" or name != "svg":
+        return
+    inside, number = OpenElements(), 0
+    while number < len(tokens):
+        token, end = tokens[number], number + 1
+        if is_kept(token, language) and token.name != "svg":
+            end = find_element_end(tokens, number, inside)
+        else:
+            inside.follow(token)
+            is_text = token.kind == "text" and any(each in inside for each in _WITH_TEXT)
+            if is_text or token.kind == "open":
+                yield number
+        number = end
+
+
+_SIGN = re.compile("[|·•]")  # it stands between links, but not in sentences
+_BETWEEN = re.compile(r"[\s|·•/–—›»]*")
+
+
+def find_gaps(run: Sequence[Part]) -> Iterator[range]:
+    """Yield the parts between two elements with words that are seen apart: tags, white space and signs.
+
+    A gap may be empty. Numbers of footnotes have no words, and superscripts belong to the word before them.
+    """
+    lists = _find_lists(run)
+    behind: range | None = None  # an element with words, before the next one opens
+    gap: range | None = None  # the same after it has opened, before its first word
+    has_words = False
+    for number, part in enumerate(run):
+        if part.kind in ("text", "code"):
+            is_word = any(map(str.isalpha, part.text))
+            if gap is not None and is_word:
+                yield gap
+                gap = None
+            if behind is not None:
+                is_between = _BETWEEN.fullmatch(part.text)
+                behind = range(behind.start, number + 1) if is_between else None
+            has_words = has_words or is_word
+        elif part.name == "sup":
+            behind = gap = None
+        elif part.kind == "close" and _is_apart(part.name):
+            behind, gap = range(number + 1, number + 1) if has_words else None, None
+        elif part.kind == "close" and behind is not None and not behind:
+            behind = range(number + 1, number + 1)
+        elif part.kind == "open" and _is_apart(part.name):
+            if behind is not None:
+                is_gap = number in lists or (part.name == "a" and _divides_links(run, behind))
+                gap = behind if is_gap else None
+            behind, has_words = None, False
+
+
+def _divides_links(run: Sequence[Part], between: range) -> bool:
+    """Return whether links are seen apart in any text: no text or a sign stands between them."""
+    text = "".join(run[number].text for number in between if run[number].kind == "text")
+    return not text or _SIGN.search(text) is not None
+
+
+def _is_apart(name: str) -> bool:
+    """Return whether elements of a name may be seen apart: links, and elements that a page defines itself."""
+    return name == "a" or "-" in name
+
+
+def _find_lists(run: Sequence[Part]) -> set[int]:
+    """Return the opening tags of the elements that may be seen apart and have no text beside them but signs."""
+    children: dict[int, list[int]] = {-1: []}
+    with_text: set[int] = set()
+    around = [-1]
+    partner = find_partners(run)
+    for number, part in enumerate(run):
+        if part.kind in ("text", "code") and not _BETWEEN.fullmatch(part.text):
+            with_text.add(around[-1])
+        elif _is_apart(part.name) and number in partner:
+            if part.kind == "close":
+                around.pop()
+            else:
+                children[around[-1]].append(number)
+                children[number] = []
+                around.append(number)
+    lists = (some for parent, some in children.items() if parent not in with_text)
+    return {number for some in lists for number in some}
+
+
+def scan(source: str, language: str = "") -> Iterator[tuple[str, list[Token]]]:
+    """Yield the parts of HTML: text, template, open, close, void, kept or block, and the tokens of the part.
+
+    Args:
+        source: The HTML.
+        language: Its language code; what is in another language is kept. "": it is not known.
+    """
+    tokens, around, at = list(tokenize(source)), OpenElements(), 0
+    while at < len(tokens):
+        token, end = tokens[at], at + 1
+        name, kind = token.name, str(token.kind)
+        if kind == "other":
+            kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
+        elif is_kept(token, language):
+            kind, end = "kept", find_element_end(tokens, at, around)
+        elif name in BORDERS:
+            kind = "block"
+        elif kind == "open" and is_void(token):
+            kind = "void"
+        if kind != "kept" and name in CLOSING:
+            around.follow(token)
+        yield kind, tokens[at:end]
+        at = end
+
+
+def read_parts(
+    source: str, language: str = "", document: LanguagePair | None = None
+) -> Iterator[Part]:
+    """Yield text and tags; tags at which texts end are breaks.
+
+    Args:
+        source: The HTML.
+        language: See `scan`.
+        document: The languages of a document whose attributes are translated; None: they stay.
+    """
+    with_go = has_go_blocks(source)
+    for kind, tokens in scan(source, language):
+        raw, name = "".join(token.text for token in tokens), tokens[0].name
+        if kind == "text":
+            yield Part("text", raw, decode_text(tokens[0]))
+            continue
+        if kind == "template":
+            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
+            continue
+        if kind == "block" or name in BORDERS:
+            part = Part("break", raw)
+        elif kind == "kept" and name in READINGS:
+            part = Part("dropped", raw)
+        elif kind == "kept":
+            part = make_kept(raw, "" if name in HIDDEN else _read_text(tokens))
+        else:
+            inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
+            part = Part(inline, raw, name=name)
+        inner = find_inner_texts(kind, tokens, document, with_go) if document else ()
+        yield part._replace(inner=(*inner,))
+
+
+def _read_text(tokens: Sequence[Token]) -> str:
+    return "".join(decode_text(token) for token in tokens if token.kind in ("text", "template"))
+
+
+def divide_html(run: Sequence[Part]) -> Iterator[str | Paragraph]:
+    """Yield the blocks of a line, and what stands between links and other elements that are seen apart."""
+    at = 0
+    for gap in find_gaps(run):
+        yield from _make_trimmed(run[at : gap.start])
+        yield "".join(part.source for part in run[gap.start : gap.stop])
+        at = gap.stop
+    yield from _make_trimmed(run[at:])
+
+
+def _make_trimmed(run: Sequence[Part]) -> Iterator[str | Paragraph]:
+    """Yield a block between the tags of elements that begin before it or end behind it, which do not move with its words."""
+    partner = find_partners(run)
+    start = _count_outer(run, partner, range(len(run)))
+    end = len(run) - _count_outer(run, partner, range(len(run) - 1, start - 1, -1))
+    yield "".join(part.source for part in run[:start])
+    yield make_node(run[start:end])
+    yield "".join(part.source for part in run[end:])
+
+
+def _count_outer(run: Sequence[Part], partner: Mapping[int, int], numbers: Sequence[int]) -> int:
+    """Return how many parts, in an order, end with a tag without a partner before anything else than such tags."""
+    count = 0
+    for place, number in enumerate(numbers, 1):
+        part = run[number]
+        if part.kind in ("open", "close") and number not in partner:
+            count = place
+        elif part.kind != "text" or part.source.strip():
+            break
+    return count
+
+
+_SPACES = " \t\n\f\r"
+
+
+class HtmlPage(MarkedText):
+    """A document or a fragment of HTML.
+
+    Args:
+        source: HTML; any text is.
+        language: Its language code; elements in other languages stay. "": it is not known.
+        document: Of a whole document, whose attributes are translated, too: its languages.
+    """
+
+    def __init__(
+        self, source: str, language: str = "", document: LanguagePair | None = None
+    ) -> None:
+        super().__init__(
+            [*read_parts(source, language, document)], write_page_paragraph, divide_html
+        )
+
+
+def write_page_paragraph(block: Paragraph, translated: Translated) -> str:
+    """Return the HTML of a translated block with the white space of its source at each end where that has a line break."""
+    source, written = block.source, write_html(block, translated)
+    before = source[: len(source) - len(source.lstrip(_SPACES))]
+    after = source[len(source.rstrip(_SPACES)) :]
+    if "\n" in before or "\r" in before:
+        written = before + written.lstrip(_SPACES)
+    if "\n" in after or "\r" in after:
+        written = written.rstrip(_SPACES) + after
+    return written
+
+
+def write_html(block: Paragraph, translated: Translated) -> str:
+    """Return the HTML of a translated block; see `write_paragraph`."""
+    return write_paragraph(block, translated, partial(html.escape, quote=False))
