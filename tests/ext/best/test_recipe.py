@@ -305,7 +305,7 @@ def test_gains_are_over_the_best_comparable_stage_before():
             for name, score, compared in stages
         ]
     )
-    assert [row.gain for row in rows] == [None, -1.0, 11.0, None, -1.0, 0.5]
+    assert [cells[-1] for _, cells in rows] == ["", "-1.00", "+11.00", "", "-1.00", "+0.50"]
 
 
 def test_the_time_of_a_search_grows_with_its_beam_and_text():

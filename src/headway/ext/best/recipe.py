@@ -1,7 +1,7 @@
 """The recipe of ``headway best``: the best model that a text allows, as a plain program that yields stages."""
 
 import math
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,9 +85,12 @@ def best_model(make: StageMaker, parts: Collection[str]) -> Recipe:
 def _sweep(make: StageMaker, *, with_sweep: bool) -> Generator[Stage, StageResult, Settings]:
     """Train the candidates for a short time, and return the settings of the best, or the usual ones without a sweep."""
     usual, *others = make.scale.sweep
-    candidates = _distinct(
-        [usual, *({**usual, **other} for other in others)], make.options.settings
-    )
+    fixed = make.options.settings  # by the user
+    candidates = list[Settings]()  # each of them once
+    for candidate in (usual, *({**usual, **other} for other in others)):
+        free = {name: value for name, value in candidate.items() if name not in fixed}
+        if free not in candidates:
+            candidates.append(free)
     if not with_sweep or len(candidates) == 1:
         return candidates[0]
     scores = []
@@ -99,16 +102,6 @@ def _sweep(make: StageMaker, *, with_sweep: bool) -> Generator[Stage, StageResul
         )  # fmt: skip
         scores.append(result.bleu)
     return candidates[scores.index(max(scores))]
-
-
-def _distinct(candidates: Sequence[Settings], overrides: Settings) -> list[Settings]:
-    """Return the candidates without the settings that the user has fixed, each of them once."""
-    distinct: list[Settings] = []
-    for candidate in candidates:
-        free = {name: value for name, value in candidate.items() if name not in overrides}
-        if free not in distinct:
-            distinct.append(free)
-    return distinct
 
 
 def _translate_forward(

@@ -1,7 +1,6 @@
 """The report of a recipe: what each stage gave and cost, as a web page and in the model card."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,40 +17,25 @@ COLUMNS = ("stage", "minutes", "BLEU", "chrF2", "perplexity", "gain in BLEU")
 FinishedStages = Sequence[tuple[Stage, StageResult]]
 
 
-@dataclass(frozen=True)
-class StageRow:
-    """A stage in the tables of the report.
+def make_rows(finished: FinishedStages) -> list[tuple[Stage, list[str]]]:
+    """Return each stage with its minutes, BLEU, chrF2, perplexity and gain as text.
 
-    Attributes:
-        stage: The stage.
-        result: Its result.
-        gain: BLEU above the best stage before it; None: it is the first, or it cannot be compared.
+    A gain is the BLEU above the best stage before it; the first stage, and those that cannot be compared, have none.
     """
-
-    stage: Stage
-    result: StageResult
-    gain: float | None
-
-    def cells(self) -> list[str]:
-        """Return minutes, BLEU, chrF2, perplexity and gain as text."""
-        scores = [self.result.scores.get(name) for name in ("bleu", "chrf", "perplexity")]
-        return [
-            f"{self.result.seconds / 60:.1f}",
-            *("" if score is None else f"{score:.2f}" for score in scores),
-            "" if self.gain is None else f"{self.gain:+.2f}",
-        ]
-
-
-def make_rows(finished: FinishedStages) -> list[StageRow]:
-    """Return a row for each stage; each gain is over the best comparable stage before it."""
     best: float | None = None
     rows = []
     for stage, result in finished:
-        gain = None
+        scores = [result.scores.get(name) for name in ("bleu", "chrf", "perplexity")]
+        cells = [
+            f"{result.seconds / 60:.1f}",
+            *("" if score is None else f"{score:.2f}" for score in scores),
+            "",
+        ]
         if result.scores and stage.is_compared:
-            gain = None if best is None else result.bleu - best
+            if best is not None:
+                cells[-1] = f"{result.bleu - best:+.2f}"
             best = result.bleu if best is None else max(best, result.bleu)
-        rows.append(StageRow(stage, result, gain))
+        rows.append((stage, cells))
     return rows
 
 

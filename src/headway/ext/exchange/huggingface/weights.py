@@ -10,7 +10,6 @@ Shapes: D d_model, V vocabulary.
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -41,20 +40,6 @@ Shapes = dict[str, tuple[int, ...]]
 PROJECTIONS = ("query", "key", "value", "output")
 
 
-class WeightNames(NamedTuple):
-    """A weight of a layer by both its names.
-
-    Attributes:
-        ours: Name in a Headway model.
-        theirs: Name in a Marian model.
-        axis: The axis of the model's width; None if no axis is.
-    """
-
-    ours: str
-    theirs: str
-    axis: int | None
-
-
 def marian_order(d_model: int) -> Tensor:
     """Return Headway's column for each column of Marian: the even ones first, then the odd ones."""
     columns = torch.arange(d_model)
@@ -66,13 +51,13 @@ def headway_order(d_model: int) -> Tensor:
     return marian_order(d_model).argsort()
 
 
-def layer_weights(config: ModelConfig) -> Iterator[WeightNames]:
-    """Yield the names of the weights of all layers, encoder first."""
+def layer_weights(config: ModelConfig) -> Iterator[tuple[str, str, int | None]]:
+    """Yield the name in Headway, the name in Marian, and the axis of the model's width (None: there is none) of each weight of a layer."""
     for part in list_parts(config):
         for ours, theirs in zip(part.ours, part.marian, strict=True):
             is_output = not ours.endswith((".query", ".key", ".value", ".inner"))
-            yield WeightNames(f"{ours}.weight", f"{theirs}.weight", 0 if is_output else 1)
-            yield WeightNames(f"{ours}.bias", f"{theirs}.bias", 0 if is_output else None)
+            yield f"{ours}.weight", f"{theirs}.weight", 0 if is_output else 1
+            yield f"{ours}.bias", f"{theirs}.bias", 0 if is_output else None
 
 
 def find_refusals(config: ModelConfig) -> list[str]:
@@ -103,15 +88,13 @@ def to_marian(model: Transformer, size: int) -> dict[str, Tensor]:
     own = {name: tensor.detach().float().cpu() for name, tensor in model.state_dict().items()}
     order = marian_order(config.d_model)
     weights: dict[str, Tensor] = {}
-    for names in layer_weights(config):
-        value = own.get(names.ours)
+    for ours, theirs, axis in layer_weights(config):
+        value = own.get(ours)
         if value is None:  # attention without biases
             value = torch.zeros(config.d_model)
-        if not config.scale_attention and ".q_proj." in names.theirs:
+        if not config.scale_attention and ".q_proj." in theirs:
             value = value * (config.d_model // config.num_heads) ** 0.5
-        if names.axis is not None:
-            value = value.index_select(names.axis, order)
-        weights[names.theirs] = value
+        weights[theirs] = value if axis is None else value.index_select(axis, order)
     if config.scale_logits:  # only the logits read what the last norm writes
         for name in ("weight", "bias"):
             last = f"model.decoder.layers.{config.num_decoder_layers - 1}.final_layer_norm.{name}"
@@ -158,7 +141,7 @@ def expected_shapes(config: ModelConfig) -> tuple[Shapes, Shapes]:
     """Return names and shapes of the weights that a Marian model must have, and may have."""
     width, sizes = config.d_model, (config.source_vocab_size, config.target_vocab_size)
     state = make_model_without_memory(replace(config, attention_bias=True)).state_dict()
-    required = {names.theirs: tuple(state[names.ours].shape) for names in layer_weights(config)}
+    required = {theirs: tuple(state[ours].shape) for ours, theirs, _ in layer_weights(config)}
     optional: Shapes = {
         SHARED: (sizes[0], width),
         OUTPUT: (sizes[1], width),
@@ -225,9 +208,9 @@ def from_marian(
     """
     columns = headway_order(config.d_model)
     own: dict[str, Tensor] = {}
-    for names in layer_weights(config):
-        value = weights[names.theirs]
-        own[names.ours] = value if names.axis is None else value.index_select(names.axis, columns)
+    for ours, theirs, axis in layer_weights(config):
+        value = weights[theirs]
+        own[ours] = value if axis is None else value.index_select(axis, columns)
     biases = [name for name in own if name.split(".")[-2] in PROJECTIONS and name.endswith(".bias")]
     has_attention_bias = any(bool(own[name].any()) for name in biases)
     if not has_attention_bias:
