@@ -8,10 +8,11 @@ from typing import Any
 import torch
 
 from headway.config import Config, SearchConfig
+from headway.errors import require_packages
 from headway.ext.bench.bench_results import Cells, RepeatSummary
 from headway.ext.bench.bench_translation import draw_batches, make_endless
 from headway.ext.bench.matrix_rate import time_in_turns
-from headway.ext.exchange import import_package, write_weights
+from headway.ext.exchange import write_weights
 from headway.model import Transformer
 from headway.text import EOS
 from headway.training import Machine
@@ -36,7 +37,9 @@ def compare_with_ctranslate2(
     Raises:
         HeadwayError: If CTranslate2 is not installed.
     """
-    program = import_package("ctranslate2")
+    require_packages("ctranslate2")
+    import ctranslate2
+
     device, shape = machine.torch_device, config.largest_model()
     precision = "float16" if device.type == "cuda" else "float32"
     model = make_endless(Transformer(shape)).eval()
@@ -44,7 +47,7 @@ def compare_with_ctranslate2(
     with TemporaryDirectory() as directory:
         path = Path(directory) / "model"
         write_weights(model, path, (words, words), precision, adds_eos=False)
-        theirs = program.Translator(
+        theirs = ctranslate2.Translator(
             str(path), device=device.type, device_index=device.index or 0, compute_type=precision,
             intra_threads=machine.threads,
         )  # fmt: skip

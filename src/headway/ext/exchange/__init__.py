@@ -12,7 +12,6 @@ from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
     from headway.ext.exchange.ctranslate2.spec import write_weights
-    from headway.ext.exchange.formats import import_package
 
 extension = Extension(
     name="exchange",

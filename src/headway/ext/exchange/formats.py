@@ -3,11 +3,10 @@
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Protocol, cast
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError, UsageError, suggest
+from headway.errors import UsageError, suggest
 from headway.translation import Model
 
 # The formats, and the packages with which an export is written and compared; a certificate names their versions.
@@ -81,19 +80,3 @@ def load_writer(name: str) -> ExportWriter:
             f"{name}: no such format{suggest(name, FORMATS)}; there are {', '.join(FORMATS)}"
         )
     return cast("ExportWriter", importlib.import_module(f"headway.ext.exchange.{name}.writer"))
-
-
-def import_package(name: str) -> ModuleType:
-    """Import a package of the extra ``export``.
-
-    Raises:
-        HeadwayError: If the package is not installed, or cannot be imported.
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        is_missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
-        reason = "is not installed" if is_missing else f"cannot be imported ({error})"
-        raise HeadwayError(
-            f'this needs {name}, which {reason}: pip install "headway[export]"'
-        ) from None

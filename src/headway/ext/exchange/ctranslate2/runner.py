@@ -5,9 +5,8 @@ from pathlib import Path
 
 import torch
 
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, require_packages
 from headway.ext.exchange.ctranslate2.entries import read_entries
-from headway.ext.exchange.formats import import_package
 from headway.ext.exchange.json_file import read_json_object
 from headway.text import Tokenizer
 
@@ -25,7 +24,9 @@ class CTranslate2Runner:
     """
 
     def __init__(self, path: Path) -> None:
-        program = import_package("ctranslate2")
+        require_packages("ctranslate2")
+        import ctranslate2
+
         self.source, self.target = (read_entries(path, side) for side in ("source", "target"))
         settings = read_json_object(path / "config.json")
         # CTranslate2 adds the symbol of an only target, and </s>.
@@ -35,7 +36,7 @@ class CTranslate2Runner:
         )
         self.ids = {entry: i for i, entry in enumerate(self.target)}
         try:
-            self.translator = program.Translator(
+            self.translator = ctranslate2.Translator(
                 str(path), device="cpu", intra_threads=torch.get_num_threads()
             )
         except (RuntimeError, ValueError) as error:

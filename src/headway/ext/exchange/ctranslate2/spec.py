@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
+from headway.errors import require_packages
 from headway.ext.exchange.ctranslate2.variables import ACTIVATIONS, MIN_POSITIONS, TABLES
-from headway.ext.exchange.formats import import_package
 from headway.ext.exchange.parts import Part, list_parts
 from headway.ext.exchange.tables import copy_tables
 from headway.model import Transformer, sinusoids
@@ -31,7 +31,9 @@ def build_spec(model: Transformer) -> "TransformerSpec":
     Args:
         model: A model that `headway.ext.exchange.ctranslate2.writer.find_refusals` accepts.
     """
-    specs = import_package("ctranslate2").specs
+    require_packages("ctranslate2")
+    from ctranslate2 import specs
+
     config = model.config
     head_width = max(config.head_widths)
     shape = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from headway.ext.exchange.formats import import_package
+from headway.errors import require_packages
 from headway.text import Tokenizer
 from headway.translation import batch_rows, pad_right
 
@@ -23,13 +23,15 @@ class TransformersRunner:
     """
 
     def __init__(self, path: Path) -> None:
-        program = import_package("transformers")
+        require_packages("transformers")
+        import transformers
+
         with redirect_stderr(StringIO()):  # a progress bar
-            self.model = program.AutoModelForSeq2SeqLM.from_pretrained(
+            self.model = transformers.AutoModelForSeq2SeqLM.from_pretrained(
                 path, dtype=torch.float32, local_files_only=True
             ).eval()
         self.pad = int(self.model.config.pad_token_id)
-        self.model.generation_config = program.GenerationConfig(
+        self.model.generation_config = transformers.GenerationConfig(
             num_beams=1,
             do_sample=False,
             eos_token_id=Tokenizer.eos,
