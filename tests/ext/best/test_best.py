@@ -143,23 +143,6 @@ def test_a_finished_recipe_has_nothing_left_to_do(finished, monkeypatch, capsys)
     assert before == {name: (finished / name).read_bytes() for name in before}
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (["--hours", "3"], "planned with hours none, and this command has 3.0"),
-        (
-            ["--model.dropout", "0.4"],
-            "planned with settings .* and this command has .*dropout': '0.4'",
-        ),
-    ],
-)
-def test_changed_options_are_refused(change, message, finished, corpus):
-    with pytest.raises(UsageError, match=message):
-        dispatch(["best", str(finished), *corpus, *OPTIONS, *change])
-    with pytest.raises(UsageError):  # without the text, too
-        dispatch(["best", str(finished), *change])
-
-
 def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(
     finished, tmp_path, monkeypatch
 ):
@@ -172,17 +155,6 @@ def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(
     assert "&lt;out&gt;" in page
     assert "<out>" not in page
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)
-
-
-def test_changed_text_is_refused(finished, corpus):
-    file = Path(corpus[1])
-    before = file.read_bytes()
-    file.write_bytes(before.replace(b"1", b"2", 1))
-    try:
-        with pytest.raises(UsageError, match="has changed since"):
-            dispatch(["best", str(finished), *corpus, *OPTIONS])
-    finally:
-        file.write_bytes(before)
 
 
 def test_the_text_of_a_planned_recipe_is_not_needed_any_more(corpus, tmp_path):
@@ -209,60 +181,6 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
     assert not out.exists()
 
 
-def test_the_plan_of_a_stopped_recipe_says_what_is_done_and_how_long_the_rest_takes(
-    finished, tmp_path, capsys
-):
-    dispatch(["best", str(finished), "--dry-run"])
-    whole = capsys.readouterr().out
-    assert not re.findall(r"^  \S+ +\d+ ", whole.partition("stages")[2], re.MULTILINE)
-    assert "measures this machine anew" not in whole
-    listed = re.findall(r"^  (\S+) +done ", whole, re.MULTILINE)
-    assert sorted(listed) == sorted(file.stem for file in (finished / "stages").glob("*.json"))
-    out = tmp_path / "out"
-    shutil.copytree(finished, out)
-    for name in ("final", "install", "student"):
-        later = [f for f in (out / "stages").glob("*.json") if f.stem.startswith(name)]
-        for file in [*later, *(out / "stages").glob("search-*.json")]:
-            file.unlink()
-    dispatch(["best", str(out), "--dry-run"])
-    plan = capsys.readouterr().out
-    assert re.search(r"^  backward +done ", plan, re.MULTILINE)
-    assert re.search(r"^  final +\d+ ", plan, re.MULTILINE)
-    total = re.search(r"(\d+) stages, (\d+) of them done, about (.+):", plan)
-    times = re.findall(r"^  \S+ +(\d.*?)  ", plan.partition("stages")[2], re.MULTILINE)
-    assert len(times) == int(total[1]) - int(total[2])
-    assert sum(map(seconds, times)) == pytest.approx(seconds(total[3]), abs=30 + len(times))
-
-
-def seconds(duration: str) -> int:
-    """Read "1 h 5 min", "5 min" or "5 s"."""
-    units = {"h": 3600, "min": 60, "s": 1}
-    return sum(int(n) * units[unit] for n, unit in re.findall(r"(\d+) (\w+)", duration))
-
-
-def test_few_hours_choose_a_shorter_plan_and_parts_are_left_out_by_name(corpus, tmp_path, capsys):
-    def planned(*words: str) -> str:
-        dispatch(["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", *words])
-        return capsys.readouterr().out
-
-    whole = planned()
-    assert re.search(r"^\* everything .* \+ sweep$", whole, re.MULTILINE)
-    some = planned("--hours", "0.03")
-    assert re.search(
-        r"^\* translations .* \+ back-translation, forward-translation$", some, re.MULTILINE
-    )
-    assert "sweep-1" not in some
-    assert "warning: 7 validation pairs decide" in some
-    few = planned("--hours", "0.004")
-    assert "final" not in few
-    assert "the shortest plan takes more than 0.004 hours" in few
-    less = planned("--without", "student", "back-translation")
-    assert not re.search(r"^  (student|distillation|backward)", less, re.MULTILINE)
-    assert re.search(r"^  forward-translation-1", less, re.MULTILINE)
-    with pytest.raises(UsageError, match=r"--without studnt: no part .*did you mean 'student'"):
-        planned("--without", "studnt")
-
-
 def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monkeypatch, capsys):
     def fail(arguments, output=None):
         return run_forked(arguments, output) if arguments[0] == "bench" else 143
@@ -272,28 +190,6 @@ def test_a_stage_that_fails_ends_the_recipe_with_its_code(corpus, tmp_path, monk
     assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 143
     assert f"headway best {out} goes on there" in capsys.readouterr().err
     assert not json.loads((out / "stages" / "sweep-1.json").read_text())["is_finished"]
-    assert not list(out.rglob(".tmp-*"))
-
-
-def test_an_interrupted_plan_leaves_nothing_and_is_made_anew(corpus, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "run_child", lambda *_: 130)  # the measurement
-        with pytest.raises(SystemExit):
-            dispatch(["best", str(out), *corpus, *OPTIONS])
-    assert not out.exists()
-    for number, moment in enumerate((0.0, 0.05, 0.2)):
-        process = fork(main, ["best", str(out), *corpus, *OPTIONS])
-        while not out.exists():
-            time.sleep(0.002)
-        time.sleep(moment)
-        process.kill()
-        process.join()
-        time.sleep(0.1)
-        assert number or not (out / "plan").exists()
-    monkeypatch.setattr(running, "_do", lambda *_: 1)
-    assert dispatch(["best", str(out), *corpus, *OPTIONS]) == 1
-    assert (out / "plan" / "data" / "data.json").exists()
     assert not list(out.rglob(".tmp-*"))
 
 
@@ -338,21 +234,6 @@ def test_the_function_does_what_the_command_does(finished, corpus, tmp_path, mon
     assert process.exitcode
 
 
-def test_text_of_the_user_in_the_directory_is_never_overwritten(corpus, tmp_path):
-    """Also where it has the names of the recipe's own files."""
-    (tmp_path / "text").mkdir()
-    own = [
-        str(shutil.copy(corpus[n], tmp_path / "text" / f"train.{code}"))
-        for n, code in ((1, "en"), (2, "de"))
-    ]
-    before = [Path(file).read_bytes() for file in own]
-    with pytest.raises(
-        HeadwayError, match=r"holds text, but no plan of this version: give another OUT"
-    ):
-        dispatch(["best", str(tmp_path), "--train", *own, "--valid", *corpus[-2:], *OPTIONS])
-    assert [Path(file).read_bytes() for file in own] == before
-
-
 def test_a_corpus_may_be_named_as_test_text(corpus, tmp_path, monkeypatch):
     asked: list[str] = []
 
@@ -381,41 +262,71 @@ def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monk
 
 
 def test_one_process_works_in_a_directory(finished):
-    process = fork(hold, finished)
-    try:
-        assert any((finished / ".held").exists() or time.sleep(0.02) for _ in range(500))
-        with pytest.raises(HeadwayError, match="is at work here already"):
-            dispatch(["best", str(finished)])
-    finally:
-        process.kill()
-        process.join()
-        (finished / ".held").unlink()
+    with (
+        DirectoryLock(finished),
+        pytest.raises(HeadwayError, match="is at work here already"),
+    ):
+        dispatch(["best", str(finished)])
 
 
-def hold(out: Path) -> None:
-    with DirectoryLock(out):
-        (out / ".held").touch()
-        time.sleep(60)
+def test_the_plan_of_a_stopped_recipe_says_what_is_done(finished, tmp_path, capsys):
+    def listed(out: Path, time: str) -> list[str]:
+        dispatch(["best", str(out), "--dry-run"])
+        plan = capsys.readouterr().out.partition("stages")[2]
+        return re.findall(rf"^  (\S+) +{time} ", plan, re.MULTILINE)
+
+    stages = {file.stem for file in (finished / "stages").glob("*.json")}
+    assert sorted(listed(finished, "done")) == sorted(stages)
+    assert not listed(finished, r"\d+")
+    out = shutil.copytree(finished, tmp_path / "out")
+    (out / "stages" / "final.json").unlink()
+    assert "backward" in listed(out, "done")
+    assert listed(out, r"\d+")[0] == "final"
 
 
-def test_every_command_has_the_threads_and_ranks_that_were_asked_for(tmp_path, monkeypatch):
+def test_parts_are_left_out_by_name(corpus, tmp_path, capsys):
+    words = ["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", "--without"]
+    dispatch([*words, "student", "back-translation"])
+    less = capsys.readouterr().out
+    assert not re.search(r"^  (student|distillation|backward)", less, re.MULTILINE)
+    assert re.search(r"^  forward-translation-1", less, re.MULTILINE)
+    assert "warning: 7 validation pairs decide" in less
+    with pytest.raises(UsageError, match=r"--without studnt: no part .*did you mean 'student'"):
+        dispatch([*words, "studnt"])
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("train", ["--ranks", "2", "--training.threads", "3"]),
+        ("bench", ["--ranks", "2", "--threads", "3"]),
+        ("translate", ["--threads", "3"]),
+        ("evaluate", ["--threads", "3"]),
+    ],
+)
+def test_every_command_has_the_threads_and_ranks_that_were_asked_for(verb, options, monkeypatch):
     given: list[list[str]] = []
+    monkeypatch.setattr(running, "run_child", lambda words: given.append(words) or 0)
+    for numbers in ((2, 3), (0, 0)):
+        assert running.Processors(*numbers).run([verb, Path("x")], None) == 0
+    assert given == [[verb, "x", *options], [verb, "x"]]
 
-    def run_child(words: list[str], output: Path | None = None) -> int:
-        given.append(words)
-        if output:
-            output.touch()
-        return 0
 
-    monkeypatch.setattr(running, "run_child", run_child)
-    for ranks, threads in ((2, 3), (0, 0)):
-        for verb in ("train", "bench", "translate", "evaluate"):
-            output = tmp_path / "x.json" if verb == "evaluate" else None
-            assert running.Processors(ranks, threads).run([verb, Path("x")], output) == 0
-    assert given == [
-        ["train", "x", "--ranks", "2", "--training.threads", "3"],
-        ["bench", "x", "--ranks", "2", "--threads", "3"],
-        ["translate", "x", "--threads", "3"],
-        ["evaluate", "x", "--threads", "3"],
-        *([verb, "x"] for verb in ("train", "bench", "translate", "evaluate")),
-    ]
+def test_changed_options_and_text_are_refused(finished, corpus):
+    words = ["best", str(finished), *corpus, *OPTIONS]
+    for change, message in (
+        (["--hours", "3"], "planned with hours none, and this command has 3.0"),
+        (["--model.dropout", "0.4"], "planned with settings .* this command has .*dropout': '0.4'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            dispatch([*words, *change])
+        with pytest.raises(UsageError):  # without the text, too
+            dispatch(["best", str(finished), *change])
+    file = Path(corpus[1])
+    before = file.read_bytes()
+    file.write_bytes(before.replace(b"1", b"2", 1))
+    try:
+        with pytest.raises(UsageError, match="has changed since"):
+            dispatch(words)
+    finally:
+        file.write_bytes(before)
