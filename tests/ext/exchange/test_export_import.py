@@ -5,7 +5,6 @@ import shutil
 import zipfile
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,16 +16,13 @@ from headway.errors import HeadwayError
 from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.writer import write
 from headway.ext.exchange.exporting import export_model
-from headway.ext.exchange.formats import import_package
 from headway.ext.exchange.importing import MAX_CARD_BYTES, import_model
-from headway.ext.exchange.order import Order, check_pieces, order_pieces
-from headway.text import SentencePieceFile, Tokenizer
+from headway.ext.exchange.order import check_pieces
+from headway.text import Tokenizer
 from headway.translation import Translator
 from headway.translation.directory import load_model
 from support.bounds import bounded
 from support.exchange_models import SMALL, random_model
-from support.marian_models import cutter
-from support.toy_models import sentences
 
 pytest.importorskip("ctranslate2")
 
@@ -76,11 +72,16 @@ def test_an_import_of_an_export_has_its_settings_its_card_and_its_origin(
     assert len(export.notes) > len(notes)
     import_model(out, back)
     again = load_model(back)
-    assert (again.config, again.origin) == (config, "Marian")
+    assert (again.config, again.origin, again.languages) == (config, "Marian", ("en", "de"))
+    for key, value in small.transformer.state_dict().items():
+        assert torch.equal(again.transformer.state_dict()[key], value), key
     card = (back / "README.md").read_text(encoding="utf-8")
     assert "license: cc-by-4.0" in card.split("---")[1]
     assert "# Modell f\ufffdr alle" in card.split("## The original's card")[1]
     assert "## This export" in card
+    assert "out | `" in card if out.is_file() else "config.json | `" in card
+    with pytest.raises(HeadwayError, match="is a Headway model already"):
+        import_model(back, tmp_path / "twice")
 
 
 @pytest.mark.slow
@@ -124,41 +125,6 @@ def test_a_rejected_export_leaves_no_files(small, tmp_path, tokenizer):
     assert set(tmp_path.iterdir()) == before
 
 
-def test_a_package_that_is_missing_or_broken_is_named(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "broken_package.py").write_text("import absent_package")
-    for name, reason in (
-        ("broken_package", r"cannot be imported \(No module named 'absent_package'\)"),
-        ("some_package", "is not installed"),
-    ):
-        with pytest.raises(HeadwayError, match=f"needs {name}, which {reason}: pip install"):
-            import_package(name)
-
-
-@pytest.mark.slow
-def test_an_import_is_a_model_directory_whose_card_names_the_original(small, exports, tmp_path):
-    form, _ = import_model(exports["ctranslate2"], tmp_path / "back")
-    again = load_model(tmp_path / "back")
-    assert form == "ctranslate2"
-    assert again.languages == ("en", "de")
-    for name, value in small.transformer.state_dict().items():
-        assert torch.equal(again.transformer.state_dict()[name], value), name
-    card = (tmp_path / "back" / "README.md").read_text(encoding="utf-8")
-    assert "ctranslate2" in card
-    assert "model.bin | `" in card
-    with pytest.raises(HeadwayError, match="is a Headway model already"):
-        import_model(tmp_path / "back", tmp_path / "twice")
-
-
-@pytest.mark.parametrize("content", ["x" * (MAX_CARD_BYTES + 1), None])
-def test_a_package_without_a_card_that_can_be_read_is_imported(content, exports, tmp_path):
-    card = zipfile.ZipInfo(f"{TOP}/README.md")
-    card.external_attr = 0o120777 << 16  # a link
-    change = {card.filename: content.encode() if content else card}
-    import_model(_package(tmp_path, change, exports["argos"]), tmp_path / "back")
-    assert "The original's card" not in (tmp_path / "back" / "README.md").read_text()
-
-
 def test_a_failed_import_leaves_no_directories(exports, tmp_path):
     (tmp_path / "there").mkdir()
     for name in ("new/inner/out", "there/out", "out"):
@@ -167,16 +133,6 @@ def test_a_failed_import_leaves_no_directories(exports, tmp_path):
     assert [path.name for path in tmp_path.rglob("*")] == ["there"]
     import_model(exports["ctranslate2"], tmp_path / "new" / "inner" / "out")
     assert (tmp_path / "new" / "inner" / "out" / "model.safetensors").is_file()
-
-
-def test_an_import_without_languages_asks_for_them(exports, tmp_path):
-    folder = shutil.copytree(exports["ctranslate2"], tmp_path / "foreign")
-    (folder / "headway.json").unlink()
-    with pytest.raises(HeadwayError, match="--languages"):
-        import_model(folder, tmp_path / "back")
-    assert not (tmp_path / "back").exists()
-    import_model(folder, tmp_path / "back", ("fr", "it"))
-    assert load_model(tmp_path / "back").languages == ("fr", "it")
 
 
 def test_the_training_of_another_programs_model_is_not_known(exports, tmp_path, capsys):
@@ -244,8 +200,8 @@ def _package(place, change, source):
         for name in {*old.namelist()} - {*change}:
             new.writestr(name, old.read(name))
         for name, data in change.items():
-            if isinstance(data, zipfile.ZipInfo):
-                new.writestr(data, b"/etc/passwd")
+            if isinstance(data, tuple):
+                new.writestr(*data)
             elif data is not None:
                 new.writestr(name, data)
     return out
@@ -315,19 +271,36 @@ def test_a_vocabulary_and_its_pieces_may_lack_a_part(tmp_path):
             check_pieces(file, [*names, *entries, "<pad>"])
 
 
-def test_a_link_in_a_package_is_rejected(exports, tmp_path):
-    link = zipfile.ZipInfo(f"{TOP}/sentencepiece.model")
-    link.external_attr = 0o120777 << 16
-    hostile = _package(tmp_path, {link.filename: link}, exports["argos"])
-    with pytest.raises(HeadwayError, match="link"), bounded():
-        import_model(hostile, tmp_path / "back")
+def entry(name, compression=zipfile.ZIP_STORED, mode=0o100644):
+    """An entry of a package, which is compressed so, or is no plain file."""
+    info = zipfile.ZipInfo(f"{TOP}/{name}")
+    info.compress_type, info.external_attr = compression, mode << 16
+    return info
 
 
-def test_a_damaged_package_is_named_and_not_where_it_was_unpacked(exports, tmp_path):
-    hostile = _package(tmp_path, {f"{TOP}/model/model.bin": b"\x06\0\0\0"}, exports["argos"])
-    with pytest.raises(HeadwayError) as refused:
-        import_model(hostile, tmp_path / "back")
-    assert str(refused.value) == f"{hostile}: model/model.bin: ends too early"
+LINK = 0o120777
+
+
+@pytest.mark.parametrize(
+    ("info", "content", "message"),
+    [
+        (entry("sentencepiece.model", mode=LINK), b"/etc/passwd", ".* is a link, or no file"),
+        (entry("model/model.bin"), b"\x06\0\0\0", "model/model.bin: ends too early"),
+        (entry("model/model.bin", zipfile.ZIP_DEFLATED), bytes(1 << 25), ".*bytes is too large"),
+        (entry("metadata.json", zipfile.ZIP_LZMA), b"{}", ".*json' is compressed in another way"),
+        # A card that cannot be read is left out.
+        (entry("README.md", mode=LINK), b"/etc/passwd", ""),
+        (entry("README.md"), b"x" * (MAX_CARD_BYTES + 1), ""),
+    ],
+)
+def test_an_entry_that_no_package_has_is_refused(info, content, message, exports, tmp_path):
+    hostile = _package(tmp_path, {info.filename: (info, content)}, exports["argos"])
+    if message:
+        with pytest.raises(HeadwayError, match=f"^{hostile}: {message}"), bounded():
+            import_model(hostile, tmp_path / "back")
+        return
+    import_model(hostile, tmp_path / "back")
+    assert "The original's card" not in (tmp_path / "back" / "README.md").read_text()
 
 
 def test_a_package_may_have_its_vocabularies_as_lines(exports, small, tmp_path):
@@ -360,19 +333,3 @@ def test_a_damaged_file_gives_a_message_of_one_line(data, tmp_path):
         read_variables(tmp_path / "model.bin")
     assert str(tmp_path / "model.bin") in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("algorithm", ["unigram", "bpe"])
-def test_another_order_splits_text_in_the_same_way(algorithm: str, tmp_path: Path) -> None:
-    model = cutter(sentences(400, 1), algorithm, 71)
-    (tmp_path / "source.spm").write_bytes(model.serialized_model_proto())
-    file = SentencePieceFile(tmp_path / "source.spm")
-    assert file.algorithm == algorithm
-    assert file.pieces == [model.id_to_piece(i) for i in range(model.vocab_size())]
-    others = [piece for piece in file.pieces if piece not in ("<unk>", "<s>", "</s>")]
-    entries = ["<unk>", "</s>", ">>deu<<", *reversed(others), "<pad>"]
-    tokenizer = Tokenizer(order_pieces(file, Order(entries, [])))
-    assert tokenizer.source_subwords(range(tokenizer.source_vocab_size)) == entries
-    for text in sentences(9, 2):
-        [ids] = tokenizer.encode_source([text])
-        assert tokenizer.source_subwords(ids[:-1]) == model.encode(text, out_type=str)

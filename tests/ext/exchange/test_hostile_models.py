@@ -1,6 +1,5 @@
 """A slice of ``tests/outside/damaged_models.py``, and single hostile files."""
 
-import json
 import pickle
 import shutil
 import struct
@@ -17,7 +16,7 @@ from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.importing import import_model
 from headway.ext.exchange.json_file import read_json
 from headway.ext.exchange.weights_file import read_tensors, read_weights
-from headway.translation import Translator, load_model
+from headway.translation import load_model
 from headway.translation.weights import check_header
 from support.bounds import bounded
 from support.ctranslate2_models import write_variables
@@ -164,15 +163,6 @@ def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path
         unpack(package, tmp_path)
 
 
-def test_a_package_that_unpacks_to_many_times_its_size_is_refused(tmp_path):
-    package = tmp_path / "x.argosmodel"
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as new:
-        new.writestr("x/model/model.bin", bytes(1 << 25))
-    with pytest.raises(HeadwayError, match=r"model\.bin' of \d+ bytes is too large"), bounded():
-        unpack(package, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_damaged_entry_of_a_package_is_refused(tmp_path):
     """Each byte of compressed data is inverted in turn."""
     package = tmp_path / "x.argosmodel"
@@ -181,33 +171,10 @@ def test_a_damaged_entry_of_a_package_is_refused(tmp_path):
         new.writestr("x/metadata.json", content)
         [entry] = new.infolist()
     whole, start = package.read_bytes(), entry.header_offset + 30 + len(entry.filename)
-    reasons = set()
     for place in range(start, start + entry.compress_size):
         package.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
-        with pytest.raises(HeadwayError) as refused:
+        with pytest.raises(HeadwayError, match=f"^{package}: damaged, or no Argos package: "):
             unpack(package, tmp_path / "out")
-        prefix, _, reason = str(refused.value).partition("Argos package: ")
-        assert prefix == f"{package}: damaged, or no "
-        reasons.add(reason.split()[0])
-    assert reasons == {"Bad", "Error"}  # of zipfile, by the checksum, and of zlib
-
-
-def test_a_package_that_is_compressed_in_another_way_is_refused(tmp_path):
-    package = tmp_path / "x.argosmodel"
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_LZMA) as new:
-        new.writestr("x/metadata.json", "{}")
-    with pytest.raises(HeadwayError, match=r"metadata\.json' is compressed in another way"):
-        unpack(package, tmp_path / "out")
-
-
-def test_tables_of_positions_are_as_long_as_needed(model_directory, tmp_path):
-    copy = shutil.copytree(model_directory, tmp_path / "model")
-    settings = json.loads((copy / "config.json").read_bytes())["settings"]
-    settings["model"]["max_positions"] = 1_000_000
-    change_json(copy / "config.json", settings=settings)
-    with bounded():
-        found = Translator.load(copy, "cpu").translate("the cat sees")
-    assert found == Translator.load(model_directory, "cpu").translate("the cat sees")
 
 
 def test_an_import_tabulates_no_positions_that_are_only_declared(exports, tmp_path):
@@ -219,21 +186,7 @@ def test_an_import_tabulates_no_positions_that_are_only_declared(exports, tmp_pa
     assert load_model(tmp_path / "ours").config.model.positions == "sinusoidal"
 
 
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [("huggingface", "vocab.json"), ("ctranslate2", "shared_vocabulary.json")],
-)
-def test_half_a_character_in_a_vocabulary_is_refused(form, name, exports, tmp_path):
-    file = shutil.copytree(exports[form], tmp_path / "theirs") / name
-    text = file.read_text(encoding="utf-8")
-    assert text.count('"\\u00fc"') == 1
-    file.write_text(text.replace('"\\u00fc"', '"\\ud800"'), encoding="utf-8")
-    with pytest.raises(HeadwayError) as refused:
-        import_model(tmp_path / "theirs", tmp_path / "ours")
-    assert str(refused.value) == f"{file}: holds half a character, which UTF-8 cannot express"
-
-
-def test_characters_of_json_are_whole(tmp_path):
+def test_half_a_character_in_json_is_refused(exports, tmp_path):
     file = tmp_path / "x.json"
     for content in (r'["\ud83d\ude00", "\u00e9"]', '["\U0001f600"]'):
         file.write_text(content, encoding="utf-8")
@@ -242,3 +195,9 @@ def test_characters_of_json_are_whole(tmp_path):
         file.write_text(content, encoding="utf-8")
         with pytest.raises(HeadwayError, match="half a character"):
             read_json(file)
+    for form, name in (("huggingface", "vocab.json"), ("ctranslate2", "shared_vocabulary.json")):
+        file = shutil.copytree(exports[form], tmp_path / form) / name
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace('"\\u00fc"', '"\\ud800"'), encoding="utf-8")
+        with pytest.raises(HeadwayError, match=f"{name}: holds half a character, which UTF-8"):
+            import_model(tmp_path / form, tmp_path / "ours")

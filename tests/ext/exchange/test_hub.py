@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, load_model, read_config
 from headway.translation.front_matter import complete_card
-from support.exchange_models import SMALL, random_model
 from support.toy_models import sentences, small_config, translate_words, write_random_model
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
@@ -115,20 +113,22 @@ def test_a_server_that_reads_its_models_again_does_not_ask_the_hub(
 
 
 @pytest.mark.parametrize(
-    "name", ["org/small", "hf:org/small", "hf:org/small@v1.2", "org/small@main"]
+    "name", ["org/small", "hf:org/small", "hf:org/small@v1.2", "org/small@main", "hf:runs/demo"]
 )
-def test_a_model_is_loaded_by_its_name(hub, model_directory, translator, name):
-    hub.put("org/small", model_directory)
+def test_a_model_is_loaded_by_its_name(hub, model_directory, translator, name, caplog, capsys):
+    word, at, revision = name.removeprefix("hf:").partition("@")
+    hub.put(word, model_directory)
     found = Translator.load(name, "cpu")
     assert found.translate(LINES) == translator.translate(LINES)
     assert found.languages == ("en", "de")
-    _, at, revision = name.partition("@")
-    assert hub.asked == [("org/small", revision if at else None), ("org/small", COMMIT)]
-    there = {
-        str(f.relative_to(hub.snapshots("org/small")))
-        for f in hub.snapshots("org/small").rglob("*")
-    }
+    assert hub.asked == [(word, revision if at else None), (word, COMMIT)]
+    snapshot = hub.snapshots(word)
+    there = {str(file.relative_to(snapshot)) for file in snapshot.rglob("*")}
     assert there == {file.name for file in model_directory.iterdir()}
+    [record] = caplog.records
+    assert COMMIT in record.getMessage()
+    assert dispatch(["info", name]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == record.getMessage()
 
 
 def test_a_local_directory_is_preferred_to_the_hub(hub, model_directory, tokenizer):
@@ -150,54 +150,35 @@ def both_ways(word):
     return told
 
 
-def test_a_path_in_a_usual_model_directory_is_never_a_name(hub, model_directory):
-    """Otherwise a stranger's model would take the place of one that is not trained yet."""
-    for word in ("runs/demo", "checkpoints/x@main"):
-        hub.put(word.partition("@")[0], model_directory)
-        for told in both_ways(word):
-            assert told == (
-                f"{word}: no such directory: give a run or model directory,"
-                f" or hf:{word} for a model on the Hugging Face hub"
-            )
-    assert hub.asked == []
-    assert Translator.load(f"hf:{word}", "cpu").languages == ("en", "de")
-
-
-def test_a_download_is_reported(hub, model_directory, capsys, caplog):  # fmt: skip
-    hub.put("org/small", model_directory)
-    snapshot = hub.snapshots("org/small")
-    line = f"org/small: from the Hugging Face hub, revision {COMMIT}, downloaded to {snapshot}"
-    Translator.load("hf:org/small@v1", "cpu")
-    (record,) = caplog.records
-    assert (record.name.partition(".")[0], record.levelname) == ("headway", "WARNING")
-    assert record.getMessage() == line
-    assert dispatch(["info", "org/small"]) == 0
-    assert capsys.readouterr().err.splitlines()[0] == line
-    assert len(caplog.records) == 1
-    Translator.load(model_directory, "cpu")
-    assert len(caplog.records) == 1
-
-
-def test_a_mistyped_path_gives_an_error_of_one_line(hub, monkeypatch):
-    Path("runs").mkdir()
-    Path("runs/file").touch()
-    for told in both_ways("runs/mien"):
-        assert told.startswith(
-            "runs/mien: no such directory: give a run or model directory, or hf:runs/mien"
-        )
-    with pytest.raises(HeadwayError, match="runs/file is a file, not a run or model directory"):
-        Translator.load("runs/file")
-    for word in ("mien", "/runs/mien", "a/b/c", "../runs/mien", "runs/"):
-        with pytest.raises(HeadwayError):
-            Translator.load(word)
+def test_a_word_that_is_no_name_gives_an_error_of_one_line(hub, model_directory, monkeypatch):
+    """A path in a usual directory is none, or a stranger's model would take the place of one that is not trained yet."""
+    for name in ("runs/demo", "checkpoints/x"):
+        hub.put(name, model_directory)
+    Path("mine").mkdir()
+    Path("mine/file").touch()
+    for word, said in (
+        ("runs/demo", "a run or model directory, or hf:runs/demo for a model on the Hugging"),
+        ("checkpoints/x@main", "a run or model directory, or hf:checkpoints/x@main for a model"),
+        ("mine/model", "a run or model directory, or hf:mine/model for a model on the Hugging"),
+        *((word, "a run or model") for word in ("mien", "/runs/mien", "a/b/c", "../runs/x")),
+    ):  # fmt: skip
+        assert all(f"{word}: no such directory: give {said}" in told for told in both_ways(word))
+    with pytest.raises(HeadwayError, match="mine/file is a file, not a run or model directory"):
+        Translator.load("mine/file")
     assert hub.asked == []
     for told in both_ways("org/none"):
         assert told.startswith("org/none: no such directory, and no such model on the")
     assert len(hub.asked) == 2
+
+    def fails(*_, **__):
+        raise OSError("\nNo space left on device\nand much more")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fails)
+    for told in both_ways("org/small"):
+        assert told.endswith("and the Hugging Face hub reports: No space left on device")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     for told in both_ways("org/none"):
         assert 'pip install "headway[hub]"' in told
-        assert told.startswith("org/none: no such directory: give a run or model directory")
 
 
 def test_offline_only_downloaded_models_are_used(
@@ -219,15 +200,6 @@ def test_offline_only_downloaded_models_are_used(
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(COMMIT)
     assert Translator.load("org/small", "cpu").translate(LINES) == translator.translate(LINES)
-
-
-def test_an_error_of_the_hub_is_reported_in_one_line(hub, monkeypatch):
-    def fails(*_, **__):
-        raise OSError("\nNo space left on device\nand much more")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", fails)
-    for told in both_ways("org/small"):
-        assert told.endswith("and the Hugging Face hub reports: No space left on device")
 
 
 @pytest.mark.slow
@@ -300,8 +272,11 @@ def test_a_model_that_is_saved_over_another_has_nothing_of_it(tmp_path):
         (tmp_path / older).write_text("of another model")
         tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=300, joint_vocab=own))
         model = Transformer(small_config(tokenizer).model)
-        Translator(model, tokenizer).save_pretrained(tmp_path)
-        assert Translator.load(tmp_path, "cpu").tokenizer.models == tokenizer.models
+        translator = Translator(model, tokenizer, None, "cpu", ("sv", "fi"))
+        translator.save_pretrained(tmp_path)
+        again = Translator.load(tmp_path, "cpu")
+        assert again.translate(LINES) == translator.translate(LINES)
+        assert (again.tokenizer.models, again.languages) == (tokenizer.models, ("sv", "fi"))
         vocabularies = {"tokenizer.model"} if own else {"source.model", "target.model"}
         names = {"config.json", "model.safetensors", "README.md"}
         assert {file.name for file in tmp_path.iterdir()} == names | vocabularies
@@ -329,13 +304,3 @@ def test_a_saved_model_equals_the_loaded_one(model_directory, tmp_path, translat
     assert (data.license, data.pipeline_tag) == ("unknown", "translation")
     again.save_pretrained(out, licence="mit")  # also into the directory that it was read from
     assert "license: mit" in (out / "README.md").read_text()
-
-
-def test_a_translator_without_a_directory_is_saved(tokenizer, tmp_path):
-    shape = replace(SMALL, positions="learned")
-    found = random_model(tmp_path / "model", tokenizer, shape)
-    translator = Translator(found.transformer, found.tokenizer, None, "cpu", ("sv", "fi"))
-    translator.save_pretrained(tmp_path / "out")
-    again = Translator.from_pretrained(tmp_path / "out", "cpu")
-    assert again.languages == ("sv", "fi")
-    assert again.translate(LINES) == translator.translate(LINES)
