@@ -214,7 +214,7 @@ def read_json(file: Path, most_bytes: int) -> Any:
             raise ValueError("not a file")
         if found.st_size > most_bytes:
             raise ValueError(f"larger than {most_bytes} bytes")
-        values = json.loads(file.read_bytes())
+        values = json.loads(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise HeadwayError(f"{file}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:

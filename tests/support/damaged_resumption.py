@@ -169,7 +169,7 @@ def damage(path: Path, others: list[Path], luck: Random) -> list[tuple[str, str]
         )
         if kind == "extra":
             place = path / (name := luck.choice(EXTRA))
-            with contextlib.suppress(FileExistsError):  # a directory that is no directory any more
+            with contextlib.suppress(OSError):  # a directory that is no directory any more
                 place.parent.mkdir(parents=True, exist_ok=True)
             if not place.parent.is_dir():
                 continue
