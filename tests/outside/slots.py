@@ -7,10 +7,12 @@ the same slot in the source.
     python tests/outside/slots.py runs/demo        (a model of headway demo; exit 1 below 80 %)
 """
 
-import argparse
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.ext.demo.catalog import Catalog, shared_codes
 from headway.ext.demo.fillers import FILLERS
@@ -20,6 +22,7 @@ from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.labels import CONTROL
 from headway.ext.pictures.roles import head_roles
 from headway.translation import Translator
+from support.campaign import Campaign
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around the filling of a slot, until words are counted
 Slots = dict[str, set[int]]  # slot name to the positions of its words
@@ -87,38 +90,34 @@ def pairs(count: int, languages: tuple[str, str], seed: int) -> Iterator[list[tu
             continue
 
 
-def main() -> int:
-    """Print the aligning heads and the share of slots that each gets right."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("model")
-    parser.add_argument("--pairs", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=7)
-    args = parser.parse_args()
-    translator = Translator.load(args.model)
-    drawn = list(pairs(args.pairs, translator.languages, args.seed))
-    heads = head_roles(translator, *zip(*((s, t) for (s, _), (t, _) in drawn), strict=True))
-    able = sorted((h for h in heads if "aligns" in h.shares), key=lambda h: -h.shares["aligns"])
-    right: dict[tuple[str, int, int], int] = {head.place: 0 for head in able}
-    seen = 0
-    for (source, source_slots), (target, target_slots) in drawn:
-        words = sentence_maps(translator, source, target).maps["cross"].words()
-        keys = [i for i, label in enumerate(words.keys) if label not in CONTROL]
-        assert len(keys) == len(source.split())
-        assert len(words.queries) == len(target.split()) + 1
-        for slot in source_slots.keys() & target_slots.keys():
-            seen += 1
-            rows = sorted(target_slots[slot])
-            picked = words.weights[:, :, rows][..., keys].mean(2).argmax(-1)
-            for kind, layer, number in right:
-                right[kind, layer, number] += int(picked[layer, number]) in source_slots[slot]
-    for head in able:
-        share = right[head.place] / seen
-        print(
-            f"layer {head.layer + 1} head {head.head + 1}: aligns {head.shares['aligns']:.1%} {head.role:<8}"
-            f" right in {share:.1%} of {seen} slots"
-        )
-    return 0 if right[able[0].place] >= 0.8 * seen else 1
+class Alignment(Campaign):
+    """Sentence pairs, and the heads of a model that align them."""
+
+    def work(self) -> None:
+        """Print the aligning heads and the share of slots that each gets right."""
+        translator = Translator.load(self.options.model)
+        drawn = list(pairs(self.options.pairs, translator.languages, self.options.seed))
+        heads = head_roles(translator, *zip(*((s, t) for (s, _), (t, _) in drawn), strict=True))
+        able = sorted((h for h in heads if "aligns" in h.shares), key=lambda h: -h.shares["aligns"])
+        right: dict[tuple[str, int, int], int] = {head.place: 0 for head in able}
+        seen = 0
+        for (source, source_slots), (target, target_slots) in drawn:
+            words = sentence_maps(translator, source, target).maps["cross"].words()
+            keys = [i for i, label in enumerate(words.keys) if label not in CONTROL]
+            assert len(keys) == len(source.split())
+            assert len(words.queries) == len(target.split()) + 1
+            for slot in source_slots.keys() & target_slots.keys():
+                seen += 1
+                rows = sorted(target_slots[slot])
+                picked = words.weights[:, :, rows][..., keys].mean(2).argmax(-1)
+                for kind, layer, number in right:
+                    right[kind, layer, number] += int(picked[layer, number]) in source_slots[slot]
+        for head in able:
+            name = f"layer {head.layer + 1} head {head.head + 1}, {head.shares['aligns']:.1%} {head.role}"
+            is_best = head is able[0]
+            share = right[head.place] / seen
+            self.figure(f"{name}: right, %", 100 * share, share >= 0.8 if is_best else None)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    Alignment.run(__doc__, {"model": str, "--pairs": 300, "--seed": 7})

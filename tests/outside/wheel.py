@@ -16,7 +16,6 @@ PART is one of:
 The exit code is 1 if a promise is broken.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -31,12 +30,12 @@ import time
 import venv
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.ext.native.variants import LIBRARIES, SOURCES, VARIANTS, read_instruction_sets
+from support.campaign import Campaign
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "A man is walking his dog."
@@ -79,47 +78,6 @@ PRODUCTS_ONLY = {"VNNI", "bf16"}
 EMULATED = {"x86-64": "Nehalem-v1", "avx2": "Haswell-v1"}
 
 
-@dataclass
-class Examination:
-    """What is examined, and the promises that are broken.
-
-    Attributes:
-        wheel: The file.
-        content: The directory into which it is unpacked.
-        tools: The programs of the environment that has built it.
-        model: A model directory from English.
-        repeats: Of each measurement.
-        broken: A line for each broken promise.
-    """
-
-    wheel: Path
-    content: Path
-    tools: Path
-    model: Path | None
-    repeats: int
-    broken: list[str] = field(default_factory=list)
-
-    def require(self, holds: bool, promise: str) -> None:
-        """Record whether a promise holds."""
-        print(f"{'holds ' if holds else 'BROKEN'} {promise}", flush=True)
-        if not holds:
-            self.broken.append(promise)
-
-    def libraries(self) -> list[Path]:
-        """Return the native libraries."""
-        return sorted(self.content.glob("headway/ext/native/prebuilt/*.so"))
-
-    def needed_model(self) -> Path:
-        """Return the model.
-
-        Raises:
-            SystemExit: If none was given.
-        """
-        if self.model is None:
-            raise SystemExit("this part needs --model MODEL")
-        return self.model.absolute()
-
-
 def run(*words: str | Path, **options: object) -> str:
     """Return what a program prints; stop if it fails."""
     found = subprocess.run(words, capture_output=True, text=True, **options)  # type: ignore[call-overload]
@@ -134,7 +92,7 @@ def name_of(library: Path) -> tuple[str, str]:
     return name, variant
 
 
-def examine_twice(this: Examination) -> None:
+def examine_twice(this: "Wheels") -> None:
     """Build again: elsewhere, later, in another time zone, with other permissions."""
     with tempfile.TemporaryDirectory(prefix="another place ") as directory:
         copy = Path(directory) / "headway"
@@ -143,12 +101,12 @@ def examine_twice(this: Examination) -> None:
         )
         shutil.copytree(ROOT, copy, ignore=ignored)
         environment = {
-            **os.environ, "HEADWAY_WHEEL": this.wheel.stem.rpartition("manylinux_2_28_")[2],
+            **os.environ, "HEADWAY_WHEEL": this.options.wheel.stem.rpartition("manylinux_2_28_")[2],
             "SOURCE_DATE_EPOCH": "315532800", "TZ": "Pacific/Auckland", "LC_ALL": "C",
         }  # fmt: skip
         out = Path(directory) / "dist"
         run(
-            this.tools / "python",
+            this.options.tools / "python",
             "-m",
             "build",
             "--no-isolation",
@@ -158,21 +116,21 @@ def examine_twice(this: Examination) -> None:
             env=environment,
             umask=0o022,
         )
-        for first in (this.wheel, next(this.wheel.parent.glob("*.tar.gz"))):
+        for first in (this.options.wheel, next(this.options.wheel.parent.glob("*.tar.gz"))):
             second = out / first.name
             digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (first, second)]
             print(
                 f"{first.name}: {digests[0][:16]} and {digests[1][:16]}, {first.stat().st_size:,} bytes"
             )
-            if first is this.wheel:
+            if first is this.options.wheel:
                 this.require(
                     digests[0] == digests[1], "two builds of the wheel have the same bytes"
                 )
 
 
-def examine_libraries(this: Examination) -> None:
+def examine_libraries(this: "Wheels") -> None:
     """Ask auditwheel and nm."""
-    shown = run(this.tools / "auditwheel", "show", this.wheel)
+    shown = run(this.options.tools / "auditwheel", "show", this.options.wheel)
     print(shown.strip())
     tag = re.search(r'consistent with\s+the following platform tag:\s+"manylinux_2_(\d+)_', shown)
     this.require(
@@ -184,13 +142,13 @@ def examine_libraries(this: Examination) -> None:
         )
         for name in LIBRARIES
     }
-    machine = this.wheel.stem.rpartition("manylinux_2_28_")[2]
+    machine = this.options.wheel.stem.rpartition("manylinux_2_28_")[2]
     names = {f"{name}-{variant.name}" for name in LIBRARIES for variant in VARIANTS[machine]}
     this.require(
-        {path.stem for path in this.libraries()} == names,
+        {path.stem for path in list_libraries(this)} == names,
         "the wheel has every variant of every library",
     )
-    for path in this.libraries():
+    for path in list_libraries(this):
         needed = set(re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "--dynamic", path)))
         symbols = run("nm", "--dynamic", "--defined-only", path)
         exported = {line.split()[-1].partition("@")[0] for line in symbols.splitlines()}
@@ -221,10 +179,10 @@ def count_instructions(library: Path) -> dict[str, int]:
     }
 
 
-def examine_instructions(this: Examination) -> None:
+def examine_instructions(this: "Wheels") -> None:
     """Disassemble each library."""
     print("| library | " + " | ".join(FAMILIES) + " |\n" + "|---" * (len(FAMILIES) + 1) + "|")
-    for path in this.libraries():
+    for path in list_libraries(this):
         counts = count_instructions(path)
         print(
             f"| {path.stem} | " + " | ".join(f"{n:,}" for n in counts.values()) + " |", flush=True
@@ -241,7 +199,7 @@ def examine_instructions(this: Examination) -> None:
         this.require(not lost, f"{path.stem} has the instructions that it is for {lost or ''}")
 
 
-def examine_emulator(this: Examination) -> None:
+def examine_emulator(this: "Wheels") -> None:
     """Run the tests of the native functions on processors that know no newer instruction."""
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
@@ -252,7 +210,7 @@ def examine_emulator(this: Examination) -> None:
         this.require(emulated == here, f"{variant} computes the same on a {processor} as here")
 
 
-def examine_materials(this: Examination) -> None:
+def examine_materials(this: "Wheels") -> None:
     """Validate the list of materials by the schema of its format."""
     [path] = this.content.glob("*.dist-info/sboms/*.cdx.json")
     program = (
@@ -260,7 +218,7 @@ def examine_materials(this: Examination) -> None:
         " JsonStrictValidator; print(JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1]).read()))"
     )
     this.require(
-        run(this.tools / "python", "-c", program, path).strip() == "None",
+        run(this.options.tools / "python", "-c", program, path).strip() == "None",
         "the list of materials is valid",
     )
     listed = {
@@ -270,14 +228,14 @@ def examine_materials(this: Examination) -> None:
     }
     found = {
         str(path.relative_to(this.content)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in this.libraries()
+        for path in list_libraries(this)
     }
     this.require(listed == found, "the list of materials has each library with its digest")
 
 
-def examine_start(this: Examination) -> None:
+def examine_start(this: "Wheels") -> None:
     """Install the wheel as a new user does, and translate a line."""
-    model = this.needed_model()
+    model = needed_model(this)
     with tempfile.TemporaryDirectory() as directory:
         environment = Path(directory) / "environment"
         venv.create(environment, with_pip=True)
@@ -286,14 +244,14 @@ def examine_start(this: Examination) -> None:
             sys.executable, "-c", "import torch; print(torch.__version__.partition('+')[0])"
         ).strip()
         index = ["--index-url", "https://download.pytorch.org/whl/cpu"]
-        for words in ([f"torch=={torch}", *index], [str(this.wheel.absolute())]):
+        for words in ([f"torch=={torch}", *index], [str(this.options.wheel.absolute())]):
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *words)
         bare = {
             "PATH": str(environment / "bin"), "HOME": directory, "HEADWAY_CACHE": str(Path(directory) / "cache"),
             "LANG": "C.UTF-8",
         }  # fmt: skip
         imports, translations, printed = [], [], ""
-        for _ in range(this.repeats + 1):
+        for _ in range(this.options.repeats + 1):
             start = time.perf_counter()
             run(python, "-c", "import torch", env=bare)
             between = time.perf_counter()
@@ -308,7 +266,7 @@ def examine_start(this: Examination) -> None:
         later = statistics.median(translations[1:]) - statistics.median(imports[1:])
         print(f"{SENTENCE} -> {printed}")
         print(
-            f"seconds beyond importing torch: {first:.2f} at first, {later:.2f} later (median of {this.repeats})"
+            f"seconds beyond importing torch: {first:.2f} at first, {later:.2f} later (median of {this.options.repeats})"
         )
         this.require(
             "native code" not in printed,
@@ -327,7 +285,7 @@ def variants_here() -> list[str]:
 
 
 def walk(
-    this: Examination,
+    this: "Wheels",
     variant: str,
     *words: str | Path,
     launcher: Sequence[str] = (),
@@ -345,16 +303,16 @@ def walk(
     return found
 
 
-def examine_bits(this: Examination) -> None:
+def examine_bits(this: "Wheels") -> None:
     """Translate and train by the wheel's code and by code compiled here, and compare."""
-    words = ("--model", this.needed_model())
+    words = ("--model", needed_model(this))
     for variant in variants_here():
         found = {walk(this, variant, *words, installed=installed) for installed in (True, False)}
         promise = f"{variant}: the wheel's code and code compiled here give the same bits"
         this.require(len(found) == 1, promise)
 
 
-PARTS: Mapping[str, Callable[[Examination], None]] = {
+PARTS: Mapping[str, Callable[["Wheels"], None]] = {
     "twice": examine_twice,
     "libraries": examine_libraries,
     "instructions": examine_instructions,
@@ -365,28 +323,43 @@ PARTS: Mapping[str, Callable[[Examination], None]] = {
 }
 
 
-def main() -> int:
-    """Examine a wheel."""
-    parser = argparse.ArgumentParser(description="Examine a wheel.")
-    parser.add_argument("wheel", type=Path)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument(
-        "--tools", type=Path, required=True, help="the directory of python and auditwheel"
-    )
-    parser.add_argument("--model", type=Path, help="a model directory")
-    parser.add_argument("--repeats", type=int, default=5)
-    args = parser.parse_intermixed_args()
-    if unknown := sorted(set(args.parts) - set(PARTS)):
-        parser.error(f"{unknown[0]}: must be {', '.join(PARTS)}")
-    with tempfile.TemporaryDirectory() as directory:
-        with zipfile.ZipFile(args.wheel) as archive:
-            archive.extractall(directory)
-        this = Examination(args.wheel, Path(directory), args.tools, args.model, args.repeats)
-        for name in args.parts or PARTS:
+class Wheels(Campaign):
+    """A wheel, unpacked into ``content``, whose parts are examined."""
+
+    def work(self) -> None:
+        """Examine the parts that the arguments name."""
+        self.content = self.folder / "content"
+        with zipfile.ZipFile(self.options.wheel) as archive:
+            archive.extractall(self.content)
+        for name in self.options.part or PARTS:
             print(f"\n{name}", flush=True)
-            PARTS[name](this)
-    return 1 if this.broken else 0
+            PARTS[name](self)
+
+    def require(self, holds: bool, promise: str) -> None:
+        """Print whether a promise holds."""
+        print(f"holds {promise}\n" * holds, end="", flush=True)
+        self.expect(holds, f"BROKEN {promise}")
+
+
+def list_libraries(this: Wheels) -> list[Path]:
+    """Return the native libraries."""
+    return sorted(this.content.glob("headway/ext/native/prebuilt/*.so"))
+
+
+def needed_model(this: Wheels) -> Path:
+    """Return the directory of a model from English.
+
+    Raises:
+        SystemExit: If none was given.
+    """
+    if not this.options.model:
+        raise SystemExit("this part needs --model MODEL")
+    return Path(this.options.model).absolute()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parts = {"nargs": "*", "choices": [[], *PARTS], "metavar": "PART"}
+    tools = {"type": Path, "required": True, "help": "the directory of python and auditwheel"}
+    Wheels.run(
+        __doc__, {"wheel": Path, "part": parts, "--tools": tools, "--model": "", "--repeats": 5}
+    )

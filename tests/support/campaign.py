@@ -118,7 +118,7 @@ class Campaign:
                 else {"type": type(given), "default": given}
             )
             parser.add_argument(name, **(given if isinstance(given, Mapping) else more))
-        options, options_of_server = parser.parse_known_args()
+        options, options_of_server = parser.parse_known_intermixed_args()
         if options_of_server and not passes_on:
             parser.error(f"unknown: {' '.join(options_of_server)}")
         options.further = options_of_server
