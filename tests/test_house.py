@@ -97,17 +97,8 @@ def test_a_room_imports_only_from_rooms_above() -> None:
         above = above if here.startswith("ext.") else above[: above.index(here)]
         for name in modules_used(path):
             there = package_of(name)
-            if there not in ("", here) and not (here in CORE and there.startswith("ext.")):
+            if there not in ("", here):
                 assert there in above, f"{path} imports {name}"
-
-
-def test_the_core_imports_no_extension() -> None:
-    for path in FILES:
-        here = module_of(path)
-        # The front of the package names what its extensions bring, for type checkers.
-        if here != "headway" and not here.startswith("headway.ext"):
-            used = [name for name in modules_used(path) if name.startswith("headway.ext.")]
-            assert not used, f"{path} imports {used}"
 
 
 def test_extensions_import_fronts_of_rooms() -> None:
