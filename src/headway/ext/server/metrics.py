@@ -1,6 +1,7 @@
 """The server's counters and histograms, in Prometheus' text format."""
 
 from collections.abc import Callable
+from functools import partial
 
 from prometheus_client import (
     CollectorRegistry,
@@ -21,37 +22,30 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self.requests = Counter(
-            "headway_requests", "Requests answered.", ("endpoint", "status"), registry=registry
+        count, measure = partial(Counter, registry=registry), partial(Histogram, registry=registry)
+        self.requests = count("headway_requests", "Requests answered.", ("endpoint", "status"))
+        self.request_seconds = measure(
+            "headway_request_seconds",
+            "Time from a request's header to its answer.",
+            ("endpoint",),
+            buckets=SECONDS,
         )
-        self.request_seconds = Histogram(
-            "headway_request_seconds", "Time from a request's header to its answer.", ("endpoint",),
-            registry=registry, buckets=SECONDS,
-        )  # fmt: skip
-        self.rejected = Counter(
+        self.rejected = count(
             "headway_rejected",
             "Requests rejected because of overload, other than files that find no place.",
-            registry=registry,
         )
-        self.cancelled = Counter(
-            "headway_cancelled", "Requests whose client left or whose deadline passed.",
-            registry=registry,
-        )  # fmt: skip
-        self.tokens = Counter(
-            "headway_tokens", "Source tokens translated or aligned.", registry=registry
+        self.cancelled = count(
+            "headway_cancelled", "Requests whose client left or whose deadline passed."
         )
-        self.segments = Counter(
-            "headway_segments", "Segments translated or aligned.", registry=registry
+        self.tokens = count("headway_tokens", "Source tokens translated or aligned.")
+        self.segments = count("headway_segments", "Segments translated or aligned.")
+        self.batch_segments = measure(
+            "headway_batch_segments", "Segments in a batch.", buckets=COUNTS
         )
-        self.batch_segments = Histogram(
-            "headway_batch_segments", "Segments in a batch.", registry=registry, buckets=COUNTS
+        self.batch_seconds = measure(
+            "headway_batch_seconds", "Time that a batch takes.", buckets=SECONDS
         )
-        self.batch_seconds = Histogram(
-            "headway_batch_seconds", "Time that a batch takes.", registry=registry, buckets=SECONDS
-        )
-        self.reloads = Counter(
-            "headway_reloads", "Reloads of the models.", ("outcome",), registry=registry
-        )
+        self.reloads = count("headway_reloads", "Reloads of the models.", ("outcome",))
 
     def add_gauge(self, name: str, description: str, value: Callable[[], float]) -> None:
         """Add a gauge whose value is computed when the metrics are read."""

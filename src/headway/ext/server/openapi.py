@@ -192,30 +192,22 @@ class _Schemas:
 
     def _of_field(self, field: RequestField) -> Schema:
         """Return the schema of a request's field with the limits of this server."""
-        description = {"description": field.description} if field.description else {}
         if field.name in self.choices:
             return {"type": "string", "enum": list(self.choices[field.name])}
+        schema = self.of(field.kind)
         if field.kind is int:
-            return PLAIN[int] | {"minimum": 0, "maximum": field.limit} | description
-        if str not in (field.kind, *get_args(field.kind)):
-            return self.of(field.kind) | description
-        text: Schema = dict(PLAIN[str])
-        if field.limit is not None:
-            text["maxLength"] = field.limit
-        item = dict(text)
-        if field.name in ("q", "text"):
-            text |= {"minLength": 1, "example": "Has David already painted the wall?"}
-        if not field.has_lists:
-            return text | description
-        texts: Schema = {"type": "array", "items": item}
-        if field.limit is not None:
-            texts["maxItems"] = self.config.batch_limit
-        return {"anyOf": [text, texts]} | description
+            schema |= {"minimum": 0, "maximum": field.limit}
+        elif field.limit is not None:
+            for each in schema.get("anyOf", [schema]):
+                each.get("items", each)["maxLength"] = field.limit
+                if "items" in each:
+                    each["maxItems"] = self.config.batch_limit
+        return schema | ({"description": field.description} if field.description else {})
 
     def of(self, hint: Any) -> Schema:
         """Return the schema of a type; classes become components."""
         if hint in PLAIN:
-            return PLAIN[hint]
+            return dict(PLAIN[hint])
         origin, arguments = get_origin(hint), get_args(hint)
         if origin is Literal:
             return {"type": "string", "enum": list(arguments)}

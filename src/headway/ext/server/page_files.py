@@ -1,20 +1,15 @@
 """The static files of the translation page and of its attention view."""
 
 from importlib.resources import files
+from pathlib import PurePath
 
 from headway.ext.pictures import style_sheet, view_script
 
-# No other file of the folder is served.
-FILES = {
-    "/": ("index.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/words.js": ("words.js", "text/javascript; charset=utf-8"),
-    "/server.js": ("server.js", "text/javascript; charset=utf-8"),
-    "/panel.js": ("panel.js", "text/javascript; charset=utf-8"),
-    "/glossary.js": ("glossary.js", "text/javascript; charset=utf-8"),
-    "/files.js": ("files.js", "text/javascript; charset=utf-8"),
-    "/translate.js": ("translate.js", "text/javascript; charset=utf-8"),
-    "/icon.svg": ("icon.svg", "image/svg+xml"),
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 
 
@@ -26,10 +21,11 @@ def page_files() -> dict[str, tuple[bytes, str]]:
     ``Content-Security-Policy: default-src 'self'; img-src 'self' data:`` allows all of it. A
     picture becomes a PNG by way of a data address.
     """
-    folder = files("headway.ext.server").joinpath("page")
-    found = {
-        path: (folder.joinpath(name).read_bytes(), kind) for path, (name, kind) in FILES.items()
-    }
-    found["/attention.js"] = view_script().encode(), "text/javascript; charset=utf-8"
-    found["/attention.css"] = style_sheet().encode(), "text/css; charset=utf-8"
+    found = {}
+    for file in files("headway.ext.server").joinpath("page").iterdir():
+        if (kind := KINDS.get(PurePath(file.name).suffix)) is not None:
+            path = "/" if file.name == "index.html" else f"/{file.name}"
+            found[path] = file.read_bytes(), kind
+    found["/attention.js"] = view_script().encode(), KINDS[".js"]
+    found["/attention.css"] = style_sheet().encode(), KINDS[".css"]
     return found

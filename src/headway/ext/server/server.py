@@ -42,18 +42,10 @@ class Server:
         self.metrics = Metrics()
         self.queue = TranslationQueue(self.workers, self.config, self.metrics)
         self.admission = Admission(self.config, self.keys, self.queue, self.metrics)
-        add_gauge = self.metrics.add_gauge
-        add_gauge(
-            "headway_queue_tokens", "Source tokens waiting.", lambda: self.queue.waiting.tokens
-        )
-        add_gauge(
-            "headway_queue_texts", "Texts waiting or being translated.", lambda: self.queue.texts
-        )
-        add_gauge(
-            "headway_pending_requests",
-            "Requests without an answer.",
-            lambda: self.admission.pending,
-        )
+        queue, admission, gauge = self.queue, self.admission, self.metrics.add_gauge
+        gauge("headway_queue_tokens", "Source tokens waiting.", lambda: queue.waiting.tokens)
+        gauge("headway_queue_texts", "Texts waiting or being translated.", lambda: queue.texts)
+        gauge("headway_pending_requests", "Requests without an answer.", lambda: admission.pending)
 
     async def close(self) -> None:
         """End the translations of files, and wait for the work that has started."""

@@ -4,7 +4,6 @@ import secrets
 from pathlib import PurePath
 
 from headway.ext.documents import describe_unknown, list_suffixes
-from headway.ext.server.deepl.language_codes import find_language
 from headway.ext.server.deepl.messages import (
     DeepLDocument,
     DeepLDocumentKeyRequest,
@@ -31,10 +30,10 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
     if request.glossary_id and request.glossary:
         raise Rejection(400, "Send glossary_id or glossary, not both.")
     check_glossary(request.glossary_id, request.source_lang, context.glossaries)
-    target = find_language(request.target_lang, "target_lang", context.models)
+    target = context.models.served_code(request.target_lang, "target_lang")
     source, route = "", []
     if request.source_lang:
-        source = find_language(request.source_lang, "source_lang", context.models)
+        source = context.models.served_code(request.source_lang, "source_lang")
         route = context.models.require_route(source, target)
         if not route:
             raise Rejection(400, "Source and target language are equal.")

@@ -2,7 +2,6 @@
 
 from headway.ext.server.deepl.messages import DeepLLanguage
 from headway.ext.server.models import Models
-from headway.ext.server.rejection import Rejection
 from headway.text import base_code, name_of, shorten_code
 
 # DeepL's clients refuse these targets without a region.
@@ -33,20 +32,3 @@ def list_targets(models: Models) -> list[DeepLLanguage]:
         {"language": code, "name": name, "supports_formality": False}
         for code, name in found.items()
     ]
-
-
-def find_language(code: str, field: str, models: Models) -> str:
-    """Return the code that the models use for one of DeepL's codes.
-
-    Args:
-        code: Such as EN, en-GB or ZH-HANS. See `headway.text.find_code`.
-        field: The name of the request's field, for messages.
-        models: The served models.
-
-    Raises:
-        Rejection: 400 if the language is not served.
-    """
-    found = models.find_code(code)
-    if found is None:
-        raise Rejection(400, f"Value for '{field}' not supported.")
-    return found

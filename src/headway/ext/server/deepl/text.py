@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from headway.errors import HeadwayError
 from headway.ext.documents import TextTranslation, XmlTags, XmlText
-from headway.ext.server.deepl.language_codes import find_language, source_code
+from headway.ext.server.deepl.language_codes import source_code
 from headway.ext.server.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
 from headway.ext.server.glossaries import Glossaries, add_named_glossary
 from headway.ext.server.models import Models
@@ -28,7 +28,7 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
         raise Rejection(400, f"Value for 'text' not supported: more than {MAX_TEXTS} texts.")
     check_formality(request.formality)
     check_glossary(request.glossary_id, request.source_lang, context.glossaries)
-    target = find_language(request.target_lang, "target_lang", context.models)
+    target = context.models.served_code(request.target_lang, "target_lang")
     sources = await _find_sources(request, texts, context.models)
     found: dict[int, TextTranslation] = {}
     for source in dict.fromkeys(sources):  # mostly one
@@ -89,7 +89,7 @@ async def _find_sources(
 ) -> list[str]:
     """Return the language of each text: the given one, or the likeliest of the served ones."""
     if request.source_lang:
-        return [find_language(request.source_lang, "source_lang", models)] * len(texts)
+        return [models.served_code(request.source_lang, "source_lang")] * len(texts)
     rank = models.detector.rank
     return await asyncio.to_thread(lambda: [rank(text)[0][0] for text in texts])
 
