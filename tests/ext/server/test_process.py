@@ -85,7 +85,7 @@ def test_the_client_of_deepl_works_unchanged(server):
     assert not client.get_usage().any_limit_reached
     with pytest.raises(deepl.DeepLException, match="'formality' is not supported"):
         client.translate_text("the cat", target_lang="DE", formality="more")
-    with pytest.raises(deepl.DeepLException, match="'target_lang' not supported"):
+    with pytest.raises(deepl.DeepLException, match="target_lang must be one of"):
         client.translate_text("the cat", target_lang="FR")
 
 
