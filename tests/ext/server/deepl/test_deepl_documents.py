@@ -57,7 +57,8 @@ def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(models
         assert (answer.status_code, answer.json()) == (404, {"message": status["message"]})
 
 
-def test_rates_count_files_and_not_the_questions_about_them(models):
+def test_rates_count_files_and_not_the_questions_about_them(models, monkeypatch):
+    monkeypatch.setattr("headway.ext.server.clients.monotonic", lambda: 1000.0)
     with client_of(models, req_limit=3) as client:
         document = send_document(client, "a.txt", b"the cat\n" * 9).json()
         assert wait_for(client, document)["status"] == "done"
