@@ -137,7 +137,7 @@ class Cluster(Campaign):
             note(f"ended {time.monotonic() - began:.1f} s after the scheduler")
         said = [
             line
-            for line in self.log.read_text()[before:].splitlines()
+            for line in self.log.read_bytes()[before:].decode().splitlines()
             if line.startswith("headway: ")
         ]
         note(*said)

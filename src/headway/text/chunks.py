@@ -5,6 +5,7 @@ a chunk is a directory that appears whole, below the work directory (`headway.te
 there is not made again.
 """
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -308,4 +309,6 @@ def _connect_cluster(address: str) -> Iterator[Started]:
         what = "the cluster is lost" if is_lost else "several workers ended at the same text"
         raise LostWorkersError(f"{what}; the same command goes on") from None
     finally:
+        # What it would say of a lost scheduler is a traceback.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         client.close()
