@@ -3,12 +3,21 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from headway.cli.options import Argument
 from headway.errors import HeadwayError
 
 if TYPE_CHECKING:
-    from headway.evaluation import Comparison, ScoreSheet
+    from headway.evaluation import Comparison, Metric, ScoreSheet
+
+SHOWN = (
+    "bleu",
+    "chrf",
+    "ter",
+)  # of the metrics; the others are variants that some publications have
+ALL = Argument("--all", "print also variants of BLEU that publications have")
 
 
 def read_parallel_files(*names: str | None) -> list[Any]:
@@ -41,6 +50,14 @@ def choose_language(args: argparse.Namespace) -> str:
         file=sys.stderr,
     )
     return "en"
+
+
+def choose_metrics(args: argparse.Namespace) -> "Sequence[Metric]":
+    """Return the metrics of a score sheet: those of ``--only``, all with ``--all`` or ``--json``, or else `SHOWN`."""
+    from headway.evaluation import METRICS, pick_metrics
+
+    only = getattr(args, "only", None)
+    return METRICS if not only and (args.all or args.json) else pick_metrics(only or SHOWN)
 
 
 def print_scores(found: "ScoreSheet | Comparison", *, as_json: bool, title: str = "") -> None:

@@ -396,11 +396,13 @@ def test_the_command_prints_only_the_sheet_on_standard_output(
     assert printed["language"] == "de"
     assert (printed["warnings"], err) == ([], "")
 
-    run_verb(score_verb, *words)
-    table = capsys.readouterr().out
-    for score in sheet.scores:
-        assert f"{score.score:6.2f}  {score.low:6.2f} .. {score.high:6.2f}" in table
-        assert score.signature in table
+    for more, shown in ((["--all"], KEYS), ([], ["bleu", "chrf", "ter"])):
+        run_verb(score_verb, *words, *more)
+        table = capsys.readouterr().out
+        assert table.count(" .. ") == len(shown)
+        for score in sheet.scores:
+            row = f"{score.score:6.2f}  {score.low:6.2f} .. {score.high:6.2f}"
+            assert (row in table and score.signature in table) or score.key not in shown
     (headline,) = (line for line in table.split("\n") if line.endswith("the one to report"))
     assert headline.startswith("BLEU ")
     notes = table.partition("\nSignatures")[0].split("\n")[1:]

@@ -15,7 +15,7 @@ from headway.cli.options import (
     use_extension_options,
 )
 from headway.cli.output_checks import check_output
-from headway.cli.scores import print_scores, read_parallel_files
+from headway.cli.scores import ALL, choose_metrics, print_scores, read_parallel_files
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--reference FILE", "reference translations, line by line", REQUIRED),
         Argument("--output FILE", "write the translations to this file"),
         Argument("--per-line", "do not translate; print the log-probability of each reference"),
+        ALL,
         Argument("--comet", "also run comet-score, which must be installed"),
         "--json",
         *DIRECTION,
@@ -82,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
         references,
         sources,
         language=translator.languages[1],
+        metrics=choose_metrics(args),
         names=(args.output or "translation", args.reference, args.source),
         comet=args.comet,
     )
@@ -98,7 +100,9 @@ def check_options(args: argparse.Namespace) -> None:
     per_line = ["--per-line"] if args.per_line else []
     modes = [*per_line, *list_extension_options(args)]  # each of which is all that is done
     if modes:
-        given = [name for name in ("output", "json", "comet", "backward") if getattr(args, name)]
+        given = [
+            name for name in ("output", "json", "all", "comet", "backward") if getattr(args, name)
+        ]
         if unused := [*modes[1:], *(f"--{name}" for name in (*given, *args.overrides))]:
             raise UsageError(f"{unused[0]}: has no effect with {modes[0]}: omit one of them")
     if args.output == "-":

@@ -3,7 +3,13 @@
 import argparse
 
 from headway.cli.options import Argument, add_options
-from headway.cli.scores import choose_language, print_scores, read_parallel_files
+from headway.cli.scores import (
+    ALL,
+    choose_language,
+    choose_metrics,
+    print_scores,
+    read_parallel_files,
+)
 
 EXAMPLE = (
     "headway score output.de test.de --source test.en\nheadway score output.de.gz test.de.gz --json"
@@ -19,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--source FILE", "source text, by which untranslated lines are found"),
         "--language CODE",
         Argument("--only MEASURE...", "compute only these metrics, such as: bleu chrf ter"),
+        ALL,
         Argument("--comet", "also run comet-score, which must be installed; needs --source"),
         "--resamples N",
         "--seed N",
@@ -29,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the scores."""
     from headway.errors import HeadwayError
-    from headway.evaluation import METRICS, pick_metrics, score_sheet
+    from headway.evaluation import score_sheet
 
     if args.comet and args.source is None:
         raise HeadwayError("--comet needs --source FILE: COMET reads the source too")
@@ -40,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
         references,
         sources,
         language=choose_language(args),
-        metrics=pick_metrics(args.only) if args.only else METRICS,
+        metrics=choose_metrics(args),
         resamples=args.resamples,
         seed=args.seed,
         names=(args.hypothesis, args.reference, args.source or "source"),
