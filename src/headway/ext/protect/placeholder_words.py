@@ -12,20 +12,25 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headway import __version__
 from headway.config import SearchConfig
 from headway.ext.protect.capitals import starts_sentence
 from headway.files import check_writer, read_small_file, replace_text
-from headway.text import SPACE, WORD, Languages, name_pair
+from headway.text import SPACE, WORD, Languages, Tokenizer, name_pair
 from headway.translation import TokenSearch, spell_words
+
+if TYPE_CHECKING:
+    from headway.translation import Engine
 
 FILE = "stand_ins.json"
 FORMAT = 2  # in format 1, which no released version wrote, there was no gap
 MAX_BYTES = 64 << 20  # a pair of languages has 200,000 mostly, and 2 million at most
 FOUND = 24  # words that a model copies
 EXAMINED = 1000  # words; the most frequent are first in a vocabulary
+AT_ONCE = 250
+COMMON = 0.25  # how much it counts against a word that it is common
 UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 _TOKEN = re.compile(rf"{WORD}|[^\w\s]")
 Neighbors = tuple[str, str]  # the words or punctuation marks before and after a place
@@ -165,7 +170,8 @@ class PlaceholderWords:
         if learned and learned.phrases:
             phrases, gap = learned
         else:
-            phrases, gap = find_copied(self._forward, self._search), None
+            engine = self._forward.engine(self._search.precision)
+            phrases, gap = find_copied(engine, tokenizer), None
         words = [PlaceholderWord(p, spell_words(tokenizer, p.translations)) for p in phrases]
         return words, gap
 
@@ -212,27 +218,40 @@ def _spell_phrase(text: str) -> str:
     return " ".join(["", *re.findall(WORD, text.casefold()), ""])
 
 
-def find_copied(forward: TokenSearch, search: SearchConfig) -> list[SteadyPhrase]:
-    """Return words that a model translates by themselves, such as names, the likeliest first.
+def find_copied(engine: "Engine", tokenizer: Tokenizer) -> list[SteadyPhrase]:
+    """Return words that a model copies, such as names, the surest first.
+
+    A word is as sure as the translation of the word alone begins with it, and less if translations of other words do, too.
 
     Args:
-        forward: The model.
-        search: Gives the precision.
+        engine: Runs the model.
+        tokenizer: Of the model.
     """
-    tokenizer = forward.tokenizer
+    import numpy as np
+    import torch
+
     subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     words = dict.fromkeys(subword.removeprefix(SPACE) for subword in subwords)
     names = [word for word in words if word.isascii() and word.istitle() and word[1:].isalpha()]
     names = names[:EXAMINED]
-    greedy = SearchConfig(beam=1, precision=search.precision, max_extra=2)
-    found = forward.search(tokenizer.encode_source(names), [[] for _ in names], greedy)
-    copied = {
-        name: best.score
-        for name, [best] in zip(names, found, strict=True)
-        if tokenizer.decode(best.tokens) == name
+    sources, targets = tokenizer.encode_source(names), tokenizer.encode_target(names)
+    log_p = list[torch.Tensor]()
+    for start in range(0, len(names), AT_ONCE):
+        with torch.inference_mode():
+            decoding = engine.start(some := sources[start : start + AT_ONCE], 1, 2)
+            logits_NV = decoding.logits(np.full(len(some), tokenizer.target_pad))
+        log_p.append(logits_NV.double().log_softmax(-1).cpu())
+    if not names:
+        return []
+    log_p_NV = torch.cat(log_p)
+    usual_V = log_p_NV.logsumexp(0) - math.log(len(names))  # given any of the words
+    sure = {
+        name: float(log_p_NV[n, ids[0]] - COMMON * usual_V[ids[0]])
+        for n, (name, ids) in enumerate(zip(names, targets, strict=True))
+        if tokenizer.unk not in (*sources[n], *ids)
     }
-    likely = sorted(copied, key=lambda name: -copied[name])[:FOUND]
-    return [SteadyPhrase(name, name, [name], 0, {}, {}) for name in likely]
+    best = sorted(sure, key=lambda name: -sure[name])[:FOUND]
+    return [SteadyPhrase(name, name, [name], 0, {}, {}) for name in best]
 
 
 def save_placeholder_words(directory: Path, learned: Mapping[str, LearnedPhrases]) -> None:
