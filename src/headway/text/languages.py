@@ -27,6 +27,11 @@ _TRADITIONAL: list[str] = _FACTS["traditional"]  # countries of Chinese in tradi
 _JOINED: list[str] = _FACTS["joined"]  # no space after a sentence
 _UNSPACED = [*_JOINED, *_FACTS["unspaced"]]  # no spaces between words
 
+# A dozen of the words of a language that most lines have; characters where there are no spaces.
+FREQUENT = {code: words.split() for code, words in _FACTS["frequent"].items()}
+MORE = 3  # times as many frequent words of the other language, and then so many more, on both sides
+FEWEST = 10
+
 
 def is_code(word: str) -> bool:
     """Return whether a word that a person writes can be the code of a language."""
@@ -46,6 +51,31 @@ def base_code(code: str) -> str:
 def is_unspaced(code: str) -> bool:
     """Return whether a language has no spaces between words."""
     return base_code(code) in _UNSPACED
+
+
+def look_exchanged(sources: Iterable[str], targets: Iterable[str], languages: "Languages") -> bool:
+    """Return whether each of two texts has the frequent words of the other's language, and few of its own.
+
+    Args:
+        sources: Raw lines.
+        targets: Raw lines.
+        languages: Codes of source and target; of languages without a list, nothing is known.
+    """
+    codes = [base_code(code) for code in languages]
+    if codes[0] == codes[1] or not all(code in FREQUENT for code in codes):
+        return False
+
+    def count(lines: Iterable[str], code: str) -> int:
+        known = {*FREQUENT[code]}
+        return sum(word in known for line in lines for word in _list_words(line, code))
+
+    both = [*sources], [*targets]
+    (own, other), (other_target, own_target) = ([count(t, code) for code in codes] for t in both)
+    return other > MORE * own + FEWEST and other_target > MORE * own_target + FEWEST
+
+
+def _list_words(line: str, code: str) -> Iterable[str]:
+    return line if is_unspaced(code) else line.lower().split()
 
 
 def translate_gap(gap: str, languages: "Languages") -> str:

@@ -9,6 +9,7 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
+from headway.text.languages import FREQUENT, look_exchanged
 from headway.training import dry_run
 from headway.training.dry_run import make_dry_run
 from headway.training.run import run_to_end
@@ -20,6 +21,7 @@ from support.runs import (
     command,
     digest,
     opened,
+    opening,
     words,
     write_corpus,
 )
@@ -150,3 +152,29 @@ def test_a_dry_run_without_enough_memory_gives_one_line(corpus, tmp_path, monkey
     with pytest.raises(HeadwayError, match=r"micro_batch_tokens = 70: .* does not fit"):
         dispatch(command(path, corpus))
     assert not RunDirectory(path).started
+
+
+@pytest.mark.parametrize("is_exchanged", [False, True])
+def test_exchanged_files_are_noticed(is_exchanged, tmp_path):
+    texts = [f"This is the house of {n} people and a dog." for n in range(40)]
+    others = [f"Das ist das Haus von {n} Leuten und der Hund." for n in range(40)]
+    files = [tmp_path / "a.en", tmp_path / "a.de"]
+    for file, lines in zip(
+        files, (others, texts) if is_exchanged else (texts, others), strict=True
+    ):
+        file.write_text("".join(f"{line}\n" for line in lines))
+    text = ["--train", *map(str, files), "--valid", "9"]
+    path = tmp_path / "run"
+    run, notices = opening(path, command(path, text, text__vocab_size=300))
+    run.directory.unlock()
+    said = "the sides look exchanged: the source is said to be 'en', and looks like 'de'"
+    assert [said in notice for notice in notices].count(True) == is_exchanged
+
+
+@pytest.mark.parametrize(("one", "other"), [("en", "de"), ("ru", "en"), ("zh", "fr"), ("ja", "tr")])
+def test_languages_are_told_by_their_frequent_words(one, other):
+    texts = [[" ".join(FREQUENT[code])] * 3 for code in (one, other)]
+    assert not look_exchanged(*texts, (one, other))
+    assert look_exchanged(*texts, (other, one))
+    assert not look_exchanged(texts[0], texts[0], (other, one))  # such text is not translated
+    assert not look_exchanged(*texts, (other, "xx"))

@@ -13,12 +13,14 @@ from headway.errors import HeadwayError
 from headway.extension import HOOKS, identify_arithmetic, name_extensions, require
 from headway.files import remove
 from headway.text.groups import list_files, make_groups
+from headway.text.languages import look_exchanged
 from headway.text.prepared import PreparedData
 from headway.training import parallel
 from headway.training.run import Run
 from headway.training.starting.plan import RunPlan, with_vocabulary
 from headway.training.storage.model_writer import write_settings
 from headway.training.storage.record import DataRecord, InitialModel, RunRecord, hash_files
+from headway.training.validation import list_texts
 from headway.translation.splitting import split_sentences
 
 MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a second
@@ -26,6 +28,7 @@ MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a sec
 # sentences have hardly any such lines: Multi30k none, and the built-in corpus 0.4 %, which includes mistakes of the
 # splitter. Text with whole paragraphs in a line has many times more.
 FEW = 0.02
+EXAMINED = 200  # lines of the validation text, by which exchanged sides are noticed
 
 
 def prepare_text(plan: RunPlan) -> list[str]:
@@ -89,6 +92,12 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
     parallel.wait_for_first()
     request, directory = plan.request, plan.directory
     data = PreparedData.open(request.data or directory.data)
+    notices += [
+        f"{data.directory}: the sides look exchanged: the source is said to be '{text.languages[0]}', and looks like"
+        f" '{text.languages[1]}': give the files in the other order"
+        for text in list_texts(data, EXAMINED)
+        if look_exchanged(text.sources, text.references, text.languages)
+    ]
     settings = plan.settings
     if plan.initial:
         from headway.training.starting import fine_tuning
