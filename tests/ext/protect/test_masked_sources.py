@@ -15,6 +15,7 @@ from headway.errors import UsageError
 from headway.ext.documents.texts import SplitText
 from headway.ext.protect import placeholder_words
 from headway.ext.protect.glossary import Term
+from headway.ext.protect.line_pieces import MOST_CONSTRAINTS
 from headway.ext.protect.masking import ProtectedTextMasking
 from headway.ext.protect.placeholder_words import NOTHING, PlaceholderWord, SteadyPhrase
 from headway.ext.protect.restoring import link_parts
@@ -463,6 +464,20 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(
     marked = mark(translator.tokenizer, "{a} b {c} d {e}")
     assert marked.text == "\U000f0000 b \U000f0001 d {e}"
     assert marked.restore(marked.text) == "{a} b {c} d {e}"
+
+
+@pytest.mark.parametrize("part", ["A%s", "{a} b ", "a dog %d <b>and</b> ", "%s%s%s"])
+def test_a_piece_has_few_constraints_however_many_placeholders_a_text_has(
+    part: str, translator: Translator
+) -> None:
+    text = part * 100
+    pieces = cut(translator, f"x {text}")
+    assert "".join(each.text for each in pieces) == f"x {text}".rstrip()
+    counts = [len(each.masked_source.constraints) for each in pieces if each.masked_source]
+    assert counts
+    assert max(counts) <= MOST_CONSTRAINTS
+    [few] = cut(translator, f"x {part * 3}")  # a text with few is not divided
+    assert few.text == f"x {part * 3}".rstrip()
 
 
 def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(

@@ -1,17 +1,19 @@
 """The pieces of a line in which something must stay or come: what the model reads of each, and what it does not read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 from headway.ext.protect.capitals import is_in_capitals
 from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.marked_text import MarkedText
+from headway.ext.protect.masked_source import MaskedSource
 from headway.ext.protect.placeholder_words import PlaceholderWords
 from headway.ext.protect.protected_text import divide_at_breaks, find_protected_text, has_words
 from headway.text import is_translatable
 from headway.translation import Piece, Pipeline, split_line, split_sentences
 
+MOST_CONSTRAINTS = 16  # of a piece: the states of a search grow with their square
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
 _SPACES = "[ \u00a0\u202f]+"
 _LABEL = re.compile(
@@ -58,13 +60,39 @@ def _list_pieces(
 
     sentences = split_sentences(marked.text, language) if pipeline.is_split else [marked.text]
     for sentence in sentences:
-        for part in split_line(sentence, language, encode, pipeline.longest):
+        for part, masked_source in _divide(marked, sentence, language, encode, pipeline.longest):
             yield part._replace(
                 text=marked.restore(part.text),
-                masked_source=marked.mask(part.text),
+                masked_source=masked_source,
                 is_capital=is_capital,
                 language_name=language_name,
             )
+
+
+def _divide(
+    marked: MarkedText,
+    text: str,
+    language: str,
+    encode: Callable[[str], list[int]],
+    longest: int,
+) -> Iterator[tuple[Piece, MaskedSource | None]]:
+    """Yield parts of a marked text with what the model reads of each, shorter ones where there are many constraints.
+
+    Args:
+        marked: Has made the text.
+        text: Marked text, which does not begin with white space.
+        language: Code of its language.
+        encode: Marked text -> token ids of what it stands for.
+        longest: Tokens of a part, at most.
+    """
+    for part in split_line(text, language, encode, longest):
+        masked = marked.mask(part.text)
+        count = len(masked.constraints) if masked else 0
+        if count > MOST_CONSTRAINTS:
+            fewer = max(1, len(part.ids) * MOST_CONSTRAINTS // count)
+            yield from _divide(marked, part.text, language, encode, fewer)
+        else:
+            yield part, masked
 
 
 def find_list_label(text: str, language: str, is_split: bool) -> str:
