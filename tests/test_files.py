@@ -11,6 +11,7 @@ import pytest
 
 from headway.errors import HeadwayError
 from headway.files import (
+    hash_file,
     remove,
     remove_leftovers,
     replace_bytes,
@@ -190,3 +191,10 @@ def test_a_lock_of_a_file_that_was_removed_meanwhile_is_not_taken(tmp_path: Path
             path.unlink()
         with waiting.result(timeout=10) as file:
             assert is_at(file, path)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    link = tmp_path / "model.safetensors"
+    link.symlink_to("/proc/self/mem")  # which opens as a file, and whose first byte cannot be read
+    with pytest.raises(OSError, match=str(link)):
+        hash_file(link)

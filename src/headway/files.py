@@ -125,7 +125,7 @@ def check_is_file(path: Path, way_out: str = "") -> None:
 
 def hash_file(path: Path) -> str:
     """Return the sha256 of a file."""
-    with path.open("rb") as file:
+    with add_path_to_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
