@@ -1,7 +1,6 @@
 """The error for a user's mistake, suggestions for misspelled names, and packages that are missing."""
 
 import difflib
-import re
 from collections.abc import Iterable
 
 GROUPS = (
@@ -80,7 +79,8 @@ def explain_missing(module: str) -> str:
         required = []
     for line in required:
         # The name of a package may be longer than that of its module: markdown-it-py has markdown_it.
-        found = re.match(r'([\w.-]+).* extra == "(\w+)"', line)
-        if found and found[2] not in GROUPS and found[1].replace("-", "_").startswith(name):
-            return f"needs {name}: pip install 'headway[{found[2]}]'"
+        package, _, extra = line.partition(' extra == "')
+        extra = extra.rstrip('"')
+        if extra and extra not in GROUPS and package.replace("-", "_").startswith(name):
+            return f"needs {name}: pip install 'headway[{extra}]'"
     return f"needs {name}: pip install {name}"

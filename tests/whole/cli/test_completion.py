@@ -14,7 +14,6 @@ from headway.cli.main import dispatch
 from headway.cli.verbs import list_verbs
 from headway.cli.verbs.completion import EXAMPLE, SHELLS
 from headway.config.sections import PRESETS
-from headway.errors import HeadwayError
 
 pytest.importorskip("shtab")
 # The words of an unfinished command, and some of the words that a shell must offer.
@@ -107,9 +106,3 @@ def test_the_examples_work_in_a_new_account(scripts: dict[str, Path], tmp_path: 
         assert "_headway" in run(
             tmp_path, "zsh", "-f", "-c", f"{home}; {settings} -u -D; print $_comps[headway]"
         )
-
-
-def test_without_shtab_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "shtab", None)
-    with pytest.raises(HeadwayError, match=r"pip install \"headway\[completion\]\""):
-        dispatch(["completion", "bash"])

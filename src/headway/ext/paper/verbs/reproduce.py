@@ -10,7 +10,7 @@ EXAMPLE = """\
 headway reproduce --list
 headway reproduce all --out runs/paper    # continues where it was stopped
 headway reproduce table3 --rows A,C --seeds 1    # only these rows
-headway reproduce wmt14 --scale paper    # what the paper's own trainings need, and their commands"""
+headway reproduce wmt14 --scale paper    # what the paper's trainings take"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--rows A,C,big", "train only these groups of rows of table3, and its base"),
         Argument(
             "--processes N",
-            "trainings that run at the same time (default: one on each core)",
+            "trainings at the same time (default: one a core)",
             {"default": 0},
         ),
         Argument(
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ),
         Argument(
             "--also DIR...",
-            "results of other machines, whose finished trainings count here, too",
+            "results of other machines, which count here, too",
             {"default": ()},
         ),
         Argument("--again", "compute finished experiments again, from finished trainings"),
