@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 from headway import __version__
 from headway.devices import end_with_parent
-from headway.errors import HeadwayError, LostWorkersError
+from headway.errors import HeadwayError, LostWorkersError, explain_missing
 from headway.extension import name_extensions
 from headway.files import write_atomically
 
@@ -290,7 +290,7 @@ def _connect_cluster(address: str) -> Iterator[Started]:
         import dask
         from distributed import Client, KilledWorker
     except ImportError:
-        raise LostWorkersError("--cluster: needs Dask: pip install 'headway[cluster]'") from None
+        raise LostWorkersError(f"--cluster {explain_missing('distributed')}") from None
     if address.endswith(".json") and not Path(address).is_file():
         raise LostWorkersError(
             f"--cluster {address}: no such file: start dask scheduler --scheduler-file {address}"

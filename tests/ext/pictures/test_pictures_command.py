@@ -107,7 +107,7 @@ def test_pages_json_and_numbers_need_no_matplotlib(
         picture(model_directory, "--out", str(tmp_path / name), "--explain")
         assert (tmp_path / name).stat().st_size
         assert "softmax" in capsys.readouterr().out
-    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+    with pytest.raises(HeadwayError, match=re.escape("pip install 'headway[pictures]'")):
         picture(model_directory, "--out", str(tmp_path / "a.svg"))
 
 

@@ -170,5 +170,5 @@ def test_without_matplotlib_the_message_names_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(HeadwayError, match=re.escape('pip install "headway[pictures]"')):
+    with pytest.raises(HeadwayError, match=re.escape("pip install 'headway[pictures]'")):
         dispatch(["plot", str(write_run(tmp_path / "one", 2))])

@@ -77,7 +77,7 @@ def test_help_imports_nothing_heavy() -> None:
 @pytest.mark.parametrize(
     ("line", "code", "says"),
     [
-        # Those whose names are UTF-8 are in tests/record/cases/mistakes.txt.
+        # Mistakes with names in UTF-8 are in tests/record/cases/mistakes.txt.
         ("lm x --generate 1 --prompt '\udcff'", 2, "--prompt: is not UTF-8"),
         ("info 'a\udcff'", 2, "MODEL 'a\\udcff': the name is not UTF-8"),
         ("train 'a\udcff' --train a", 2, "RUN 'a\\udcff': the name is not UTF-8"),

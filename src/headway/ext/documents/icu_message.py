@@ -195,7 +195,7 @@ class _Reader:
 
 
 def _spread(parts: Parts, number: str, categories: Mapping[str, int]) -> Iterator[str | _Sentence]:
-    """Yield a message whose text around choices is moved into their cases, so that each case is one sentence or one choice.
+    """Yield a message after moving the text around its choices into their cases: each case is then one sentence or one choice.
 
     Args:
         parts: Of a message.

@@ -4,11 +4,10 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.errors import HeadwayError, UsageError
+from headway.errors import UsageError, require_packages
 from headway.ext.pictures.labels import xml_text
 from headway.ext.pictures.style import PAPER
 
@@ -35,14 +34,8 @@ def check_output(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: the name of a picture must end in {', '.join(FORMATS)}")
-    require_matplotlib()
+    require_packages("matplotlib")
     return path
-
-
-def require_matplotlib() -> None:
-    """Raise a `HeadwayError` that says what to install, if matplotlib is missing."""
-    if find_spec("matplotlib") is None:
-        raise HeadwayError('drawing needs matplotlib: pip install "headway[pictures]"')
 
 
 @contextmanager

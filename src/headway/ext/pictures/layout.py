@@ -187,7 +187,7 @@ class PictureLayout:
         return (start[0] + dx, start[1] + dy), (end[0] + dx, end[1] + dy)
 
     def to_json(self) -> dict[str, object]:
-        """Return JSON values, lengths rounded to a tenth of a pixel, for the page, whose layouts have no lines of their own."""
+        """Return the layout as JSON values for the page, without lines; lengths are rounded to a tenth of a pixel."""
         shown = {
             name: part for name, part in asdict(self).items() if name not in ("lines", "x", "y")
         }

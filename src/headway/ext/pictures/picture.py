@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.errors import require_packages
 from headway.ext.pictures.drawing import (
     check_output,
     drawing_settings,
     figure_bytes,
     new_figure,
-    require_matplotlib,
 )
 from headway.ext.pictures.layout import (
     CAPTION_SIZE,
@@ -116,7 +116,7 @@ class Picture:
         Raises:
             HeadwayError: If matplotlib is missing.
         """
-        require_matplotlib()
+        require_packages("matplotlib")
         return self._to_bytes("svg").decode()
 
     def _repr_svg_(self) -> str:

@@ -113,7 +113,7 @@ class FileProcesses:
 
     @asynccontextmanager
     async def take(self, waits: bool) -> AsyncIterator[FileProcess]:
-        """Lend a process for the time of a file; what still works for a file that nobody wants is ended.
+        """Lend a process while a file is read. If the file is no longer wanted, the process is ended.
 
         Args:
             waits: Wait for a process if all are taken.

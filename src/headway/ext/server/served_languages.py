@@ -6,7 +6,7 @@ from copy import copy
 from functools import cache
 from typing import Any
 
-from headway.errors import HeadwayError
+from headway.errors import require_packages
 from headway.text import base_code, is_translatable, shorten_code
 
 EXAMINED = 3_000  # characters at the beginning of a text; the rest of a long text adds nothing
@@ -62,10 +62,7 @@ def _make_identifier(codes: Sequence[str]) -> Any:
 @cache
 def _load_identifier() -> Any:
     """Return an identifier of all languages; to read it takes a second, which a reload of models saves."""
-    try:
-        from py3langid import langid
-    except ImportError:
-        raise HeadwayError(
-            'language detection needs py3langid: pip install "headway[serve]"'
-        ) from None
+    require_packages("py3langid")
+    from py3langid import langid
+
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -11,21 +11,11 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
-
-from headway.errors import HeadwayError
-
-try:
-    from markdown_it import MarkdownIt
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
-    from mdit_py_plugins.deflist import deflist_plugin
-    from mdit_py_plugins.footnote.index import footnote_def
-except ImportError:
-    raise HeadwayError(
-        'Markdown needs markdown-it-py and mdit-py-plugins: pip install "headway[documents]"'
-    ) from None
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.footnote.index import footnote_def
 
 _LONGEST_LINE = 1000  # characters
 _DIRECTIVE = re.compile(r"(:{3,}|`{3,}|~{3,})[ ]*\{([\w:-]+)\}(?:[ ]++([^`]*))?\Z")

@@ -33,7 +33,7 @@ _NOISE = frozenset({
 })  # fmt: skip
 
 
-# Fields whose results are text of the document; all others are numbers, dates, names and references to data.
+# Fields that show text of the document. All other fields show numbers, dates, names or other data.
 _TEXT_FIELDS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}
 _FORM = "FORMTEXT"  # its result is text unless it is empty, which five spaces show
 _FIELD = "field"

@@ -91,9 +91,8 @@ class Grammar:
     limits: Mapping[str, int] = field(default_factory=dict)
 
 
-# For each group of scripts: the attribute that names the language, and the one that names the country, or "". Word and
-# OpenDocument have others for the scripts of Asia, and for those that are written from right to left or whose letters
-# change with their neighbors.
+# The attributes that name the language and the country ("" if there is none), for each group of scripts: Western scripts,
+# scripts of East Asia, and complex scripts, which are written from right to left or join their letters.
 _NAMES = {
     "val": {"western": ("val", ""), "asian": ("eastAsia", ""), "complex": ("bidi", "")},
     "language": {

@@ -78,7 +78,7 @@ def plan(work: Study) -> list[PlannedTrial]:
 
 
 def restricted_name(trees: Treebank) -> str:
-    """Return the name of the parser whose attention is restricted."""
+    """Return the name of the parser with restricted attention."""
     return f"restricted attention, r = {trees.window}"
 
 

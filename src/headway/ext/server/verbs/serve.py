@@ -81,22 +81,17 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     except HeadwayError as error:
         raise UsageError(str(error)) from None
     set_threads(threads)
-    try:
-        from headway.ext.server.process import (
-            configure_server_process,
-            log,
-            reserve_address,
-            run_server,
-        )
-        from headway.ext.server.reload import Reloader
-        from headway.ext.server.server import Server
-    except ImportError as error:
-        raise HeadwayError(
-            f'headway serve needs {error.name}: pip install "headway[serve]"'
-        ) from None
     from headway.devices import available_cores, resolve_device
     from headway.ext.server.keys import Keys
     from headway.ext.server.models import load_models
+    from headway.ext.server.process import (
+        configure_server_process,
+        log,
+        reserve_address,
+        run_server,
+    )
+    from headway.ext.server.reload import Reloader
+    from headway.ext.server.server import Server
 
     keys = Keys(args.keys) if args.keys else None
     reserved = reserve_address(host, port)  # before the models: a port in use fails at once
