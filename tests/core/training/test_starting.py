@@ -178,3 +178,6 @@ def test_languages_are_told_by_their_frequent_words(one, other):
     assert look_exchanged(*texts, (other, one))
     assert not look_exchanged(texts[0], texts[0], (other, one))  # such text is not translated
     assert not look_exchanged(*texts, (other, "xx"))
+    assert not look_exchanged(
+        *(each[:1] for each in (texts[0][0].split(), texts[1][0].split())), (other, one)
+    )
