@@ -20,7 +20,8 @@ from headway.training.storage.checkpoint import (
     read_checkpoint,
     write_checkpoint,
 )
-from headway.training.storage.run_directory import Log, RunDirectory
+from headway.training.storage.log import Log
+from headway.training.storage.run_directory import RunDirectory
 from headway.translation import weights
 from support.processes import fork
 
