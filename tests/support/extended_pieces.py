@@ -6,8 +6,8 @@ from typing import Any
 
 from headway import SearchConfig, Translator
 from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
-from headway.ext.quality.quality_model import Evidence
-from headway.ext.quality.quality_model import examine as request_evidence
+from headway.ext.quality.quality_model import Numbers
+from headway.ext.quality.quality_model import examine as request_features
 from headway.ext.quality.rating import RatedPiece
 from headway.translation.pipeline import find_translations
 from headway.translation.requests import Job, Read, run, together
@@ -56,9 +56,9 @@ def rate_text(translator: Translator, source: str, target: str, *, keep: bool = 
 
 def examine(
     translator: Translator, piece: Piece, hypothesis: Hypothesis, search: SearchConfig
-) -> Evidence:
-    """Return the evidence on a translation of a piece."""
-    request = request_evidence(translator.token_search, piece, hypothesis, search)
+) -> Numbers:
+    """Return the features of a translation of a piece."""
+    request = request_features(translator.token_search, piece, hypothesis, search)
     [found] = run(_ask(request))
     return found
 

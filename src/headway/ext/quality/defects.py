@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Literal
@@ -34,6 +35,7 @@ _HOLE = re.compile(
 )
 _CAPITALIZING = ("de", "lb")  # languages in which each noun has a capital
 LEAST_LETTERS = 3  # of a name
+BEGINNING = 4  # letters that an inflected word keeps
 SIMILAR = 0.8  # ratio of `difflib` from which a word may be another form of a name
 
 
@@ -99,17 +101,33 @@ def find_lost_names(source: str, translation: str, languages: tuple[str, str]) -
     """
     if languages[0] in _CAPITALIZING:
         return []
-    written = [_fold(word) for word in _WORD.findall(translation) if word[0].isupper()]
-    letters = {*_fold(translation)}
+    written = " ".join(word for word in _WORD.findall(translation) if word[0].isupper())
+    script = _find_script(translation)
     return [
         word
         for word in _WORD.findall(source)
         if len(word) >= LEAST_LETTERS
         and word[0].isupper()
         and word[1:].islower()
-        and not letters.isdisjoint(_fold(word))
-        and not get_close_matches(_fold(word), written, 1, SIMILAR)
+        and script in ("", _find_script(word))
+        and not has_similar_word(word, written)
     ]
+
+
+def has_similar_word(words: str, text: str) -> bool:
+    """Return whether a text has a word that is similar to one of some words, begins as it does, or contains it."""
+    written = [_fold(word) for word in _WORD.findall(text)]
+    return any(
+        any(word in other or other.startswith(word[:BEGINNING]) for other in written)
+        or get_close_matches(word, written, 1, SIMILAR)
+        for word in map(_fold, _WORD.findall(words))
+    )
+
+
+def _find_script(text: str) -> str:
+    """Return the script of most letters of a text, as their names in Unicode begin: "LATIN"; "": there are no letters."""
+    scripts = Counter(unicodedata.name(c, "").partition(" ")[0] for c in text if c.isalpha())
+    return max(scripts, key=scripts.__getitem__, default="")
 
 
 def _fold(word: str) -> str:

@@ -90,6 +90,6 @@ def _examine(pipeline: Pipeline, source: str, reference: str) -> Job[list[float]
         return [np.nan] * (1 + len(FEATURES))
     found = yield from pipeline.find(pieces[0])
     best, search = found.hypotheses[0], pipeline.search
-    [evidence] = yield [examine(pipeline.forward, pieces[0], best, search)]
+    [features] = yield [examine(pipeline.forward, pieces[0], best, search)]
     [translation] = pipeline.join(pieces, [found])
-    return [chrf_by_line([translation.text], [reference])[0] / 100, *evidence.features]
+    return [chrf_by_line([translation.text], [reference])[0] / 100, *features]

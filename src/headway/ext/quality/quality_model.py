@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,25 +42,13 @@ STEEPEST = 0.25  # the largest slope of the sigmoid
 Numbers = NDArray[np.float64]
 
 
-class Evidence(NamedTuple):
-    """What a model shows about a translation.
-
-    Attributes:
-        features: A number for each name in `FEATURES`.
-        weakest: Natural log-probability of the least likely token.
-    """
-
-    features: Numbers
-    weakest: float
-
-
 def examine(
     token_search: TokenSearch,
     piece: Piece,
     hypothesis: Hypothesis,
     search: SearchConfig,
 ) -> Read:
-    """Return the request for the evidence on a translation. With native code it depends on no other one, bit by bit.
+    """Return the request for the features of a translation. With native code they depend on no other one, bit by bit.
 
     Args:
         token_search: Of the model.
@@ -70,10 +58,9 @@ def examine(
     """
     source, target = (piece.masked_source or piece).ids, hypothesis.tokens
 
-    def measure(given: GivenTarget) -> Evidence:
+    def measure(given: GivenTarget) -> Numbers:
         distance = abs(np.log(len(target) / len(source)))
-        features = np.array([np.exp(given.log_p).mean(), -distance])
-        return Evidence(features, float(given.log_p.min()))
+        return np.array([np.exp(given.log_p).mean(), -distance])
 
     return Read(token_search, search, source, target, measure)
 

@@ -2,16 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from headway.config import SearchConfig
 from headway.ext.protect import MaskedSource, spell_numbers
-from headway.ext.quality.defects import Defect, find_defects, find_lost_names, keeps_words
-from headway.ext.quality.quality_model import Evidence, QualityModel, examine
+from headway.ext.quality.defects import (
+    Defect,
+    find_defects,
+    find_lost_names,
+    has_similar_word,
+    keeps_words,
+)
+from headway.ext.quality.quality_model import Numbers, QualityModel, examine
 from headway.text import Tokenizer
 from headway.translation import (
     Constraint,
+    Find,
     Hypothesis,
     Job,
     Masking,
@@ -24,7 +31,8 @@ from headway.translation import (
 load = QualityModel.load  # see `headway.extension.Extension.quality`
 DEFECT = 0.5  # factor of the quality for each defect, which a validation text seldom has
 RARE = 2.0  # letters of a subword, on average: the training text hardly had the word
-UNLIKELY = -4.0  # natural log-probability of a token that a search hardly ever chooses
+MOST_ASKED = 16  # words of a piece
+ASKED = 4  # letters, at least, of another word with a capital: shorter ones are months and days
 IN_ONE_WORD = {"numbers", "names"}  # the other words of such a translation may be right
 HIDDEN = "X"  # no word of small letters, no name, and no number
 CANDIDATES = 8  # of each other search
@@ -124,34 +132,54 @@ class Rater:
     def _rate(
         self, piece: Piece, found: list[Hypothesis], search: SearchConfig
     ) -> Job[list[Rated]]:
-        """Rate translations; they get links if these say where something stands in them."""
-        found = yield from self.masking.link(self.token_search, piece, found, search)
-        model = self.token_search
-        evidence = yield [examine(model, piece, each, search) for each in found]
-        ratings = map(partial(self._judge, piece), found, evidence)
-        return [*zip(found, ratings, strict=True)]
+        """Rate translations; they get links if these say where something stands in them.
 
-    def _judge(self, piece: Piece, hypothesis: Hypothesis, evidence: Evidence) -> RatedPiece:
-        """Return the rating of a translation."""
-        small = piece._replace(is_capital=False, before="", after="")
-        tokenizer = self.token_search.tokenizer
-        written = self.masking.write(tokenizer, self.languages[1], small, hypothesis)
-        source, translation = _hide_terms(piece, written)
-        defects = find_defects(source, translation, self.languages)
-        lost = find_lost_names(source, translation, self.languages)
-        if any(self._is_name(word, evidence.weakest) for word in lost):
-            defects = (*defects, "names")
-        return RatedPiece(self.model.rate(evidence.features) * DEFECT ** len(defects), defects)
-
-    def _is_name(self, word: str, weakest: float) -> bool:
-        """Return whether a word with a capital that the translation lacks is a name.
-
-        The vocabulary has an ordinary word in small letters. Of the others, such as Monday and Anna, many have a translation,
-        so only those of many subwords count, unless the model finds something in the translation unlikely.
+        A name is lost if neither it stands in a translation nor what the model makes of it alone.
         """
-        subwords = self.token_search.tokenizer.encode_source([word, word.lower()])
-        least = min(map(len, subwords)) - 1  # without </s>
-        return len(word) <= RARE * least or (least > 1 and weakest < UNLIKELY)
+        model, languages = self.token_search, self.languages
+        found = yield from self.masking.link(model, piece, found, search)
+        small = piece._replace(is_capital=False, before="", after="")
+        texts = [
+            _hide_terms(piece, self.masking.write(model.tokenizer, languages[1], small, each))
+            for each in found
+        ]
+        lost = [
+            [w for w in find_lost_names(*pair, languages) if self._may_be_name(w, pair[1])]
+            for pair in texts
+        ]
+        words = sorted({*chain(*lost)})[:MOST_ASKED]
+        features, alone = yield from self._ask(piece, found, words, search)
+        rated: list[Rated] = []
+        for hypothesis, each, pair, names in zip(found, features, texts, lost, strict=True):
+            defects = find_defects(*pair, languages)
+            if any(w in alone and not has_similar_word(alone[w], pair[1]) for w in names):
+                defects = (*defects, "names")
+            quality = self.model.rate(each) * DEFECT ** len(defects)
+            rated.append((hypothesis, RatedPiece(quality, defects)))
+        return rated
+
+    def _ask(
+        self, piece: Piece, found: list[Hypothesis], words: Sequence[str], search: SearchConfig
+    ) -> Job[tuple[list[Numbers], dict[str, str]]]:
+        """Return the features of translations, and what the model makes of single words."""
+        model = self.token_search
+        encoded = model.tokenizer.encode_source([piece.language_name + word for word in words])
+        plain = replace(search, sample=False, n_best=1)
+        examined = (examine(model, piece, each, search) for each in found)
+        answers = yield [*examined, *(Find(model, plain, ids) for ids in encoded)]
+        texts = [model.tokenizer.decode(best.tokens) for [best, *_] in answers[len(found) :]]
+        return answers[: len(found)], dict(zip(words, texts, strict=True))
+
+    def _may_be_name(self, word: str, translation: str) -> bool:
+        """Return whether a word with a capital that a translation lacks may be a name.
+
+        The vocabulary has an ordinary word in small letters. Short words may be days and months, and a translation without letters,
+        such as a date, may have a number for any of them, unless a word has so many subwords that the training text hardly had it.
+        """
+        own, small = map(len, self.token_search.tokenizer.encode_source([word, word.lower()]))
+        is_rare = len(word) <= RARE * (min(own, small) - 1)  # without </s>
+        is_long = len(word) >= ASKED and any(map(str.isalpha, translation))
+        return small > 2 and (is_rare or is_long)
 
 
 def _hide_terms(piece: Piece, translation: str) -> tuple[str, str]:

@@ -110,9 +110,9 @@ def find_alternatives(
     for number, alternative in sorted(each_of, key=lambda each: (-len(each[1]), each[0])):
         for start in range(len(tokens) - len(alternative) + 1):
             end = start + len(alternative)
-            if number in found or not used.isdisjoint(range(start, end)):
+            if tuple(tokens[start:end]) != alternative or number in found:
                 continue
-            if tuple(tokens[start:end]) != alternative:
+            if not used.isdisjoint(range(start, end)):
                 continue
             first, last = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
             if not is_inside_word(text, first) and not is_inside_word(text, last):
