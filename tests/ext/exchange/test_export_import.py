@@ -52,6 +52,22 @@ def test_an_export_has_a_certificate_and_a_card(small, tmp_path, capsys):
     assert sorted(path.name for path in out.parent.iterdir()) == ["out"]
 
 
+@pytest.mark.slow
+def test_a_run_is_compared_on_its_validation_text(uninterrupted_run, tmp_path):
+    """A run whose text is gone is compared on subwords, as is a model that is no run."""
+    model = load_model(uninterrupted_run)
+    found = export_model(model, "ctranslate2", tmp_path / "out").certificate
+    assert found is not None
+    assert found.lines == 7
+    assert found.origin == "the run's validation text"
+    moved = tmp_path / "moved"
+    shutil.copytree(uninterrupted_run, moved)
+    (moved / "data" / "valid.source").write_bytes(b"\xff\n")
+    found = export_model(load_model(moved), "ctranslate2", tmp_path / "other").certificate
+    assert found is not None
+    assert found.origin == "made from the model's vocabulary"
+
+
 @pytest.mark.parametrize(
     ("name", "is_needed"),
     [("ctranslate2", True), ("huggingface", True), ("argos", False)],

@@ -11,13 +11,16 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from headway import __version__
 from headway.config import SearchConfig
+from headway.errors import HeadwayError
 from headway.ext.exchange.formats import FORMATS, ExportRunner
+from headway.training import RunDirectory
 from headway.translation import Model, PlainEngine, TokenSearch, batch_by_length
 
 MAX_LINES = 1000
@@ -105,13 +108,17 @@ def certify(
         format_name: Name of the format.
         precision: Of the stored weights.
         notes: The result of the format's ``write``.
-        lines: Text to translate; by default random subwords of the model's vocabulary.
+        lines: Text to translate; by default the validation text of the model's run, or random subwords of its vocabulary.
         references: Translations of ``lines``, if they are known.
     """
-    origin = "given" if lines else "made from the model's vocabulary"
+    origin = "given"
+    if not lines:
+        origin, lines = "the run's validation text", read_validation_text(model.path)
+    if not lines:
+        origin, lines = "made from the model's vocabulary", random_lines(model, RANDOM_LINES)
     pairs = [
         (line.strip(), references[i] if references else "")
-        for i, line in enumerate(lines or random_lines(model, RANDOM_LINES))
+        for i, line in enumerate(lines)
         if line.strip()
     ][:MAX_LINES]
     search = SearchConfig(beam=1, precision="fp32", max_extra=model.config.search.max_extra)
@@ -192,6 +199,16 @@ def _find_failures(found: Certificate) -> list[str]:
     if lost > MAX_LOST_BLEU:
         reasons.append(f"rounding costs {lost:.2f} BLEU, more than {MAX_LOST_BLEU}")
     return reasons
+
+
+def read_validation_text(directory: Path) -> list[str]:
+    """Return the sources of the validation text of a run; none if a directory is no run, or the text is not there."""
+    run = RunDirectory(directory)
+    try:
+        prepared = Path(run.record().data.directory or run.data)
+        return (prepared / "valid.source").read_text("utf-8").split("\n")[:-1]
+    except (HeadwayError, OSError, ValueError):
+        return []
 
 
 def random_lines(model: Model, count: int) -> list[str]:

@@ -66,7 +66,7 @@ def export_model(
         to: Name of the format.
         out: A path that does not exist yet; the export appears complete or not at all.
         precision: Of the stored weights.
-        lines: Text to translate for the certificate; by default random subwords.
+        lines: Text to translate for the certificate; by default that of the run's validation, or random subwords.
         references: Translations of ``lines``; with them the certificate has BLEU scores.
         verify: Whether to compare the export with the model.
         licence: An SPDX name for the card, such as ``cc-by-4.0``.

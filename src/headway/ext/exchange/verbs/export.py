@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--pair CODE-CODE", "export one pair of languages of a model of several, such as en-fr"
         ),
         Argument("--precision TYPE", precisions, {"default": "float32"}),
-        Argument("--lines FILE", "text for the comparison (default: random subwords)"),
+        Argument("--lines FILE", "text for the comparison (default: the run's validation text)"),
         Argument("--reference FILE", "reference translations of --lines, to compare BLEU"),
         Argument("--no-verify", "do not compare the export with the original"),
         Argument("--licence NAME", "license named in the model card, such as mit", {"default": ""}),
