@@ -115,12 +115,17 @@ def find_lost_names(source: str, translation: str, languages: tuple[str, str]) -
 
 
 def has_similar_word(words: str, text: str) -> bool:
-    """Return whether a text has a word that is similar to one of some words, begins as it does, or contains it."""
+    """Return whether a text has a word that is similar to one of some words, begins as it does, or contains it.
+
+    Of several words those with one or two letters do not count: they are articles and the like.
+    """
     written = [_fold(word) for word in _WORD.findall(text)]
+    sought = [_fold(word) for word in _WORD.findall(words)]
     return any(
         any(word in other or other.startswith(word[:BEGINNING]) for other in written)
         or get_close_matches(word, written, 1, SIMILAR)
-        for word in map(_fold, _WORD.findall(words))
+        for word in sought
+        if len(word) >= LEAST_LETTERS or len(sought) == 1
     )
 
 
