@@ -139,7 +139,8 @@ class MarkedText:
         if all(part.kind == "text" for part in parts):
             return None
         fixed = {token for part in parts for tokens in part.alternatives for token in tokens}
-        names = [*_list_names(parts)]
+        has_names = any(part.kind in ("name", "literal") for part in parts)
+        names = [*_list_names(parts)] if has_names else []
         chosen = iter(self.words.choose(_hide_protected(parts), fixed, names) if names else ())
         text, terms, written = "", 0, list[SourcePart]()
         for number, part in enumerate(parts):

@@ -65,7 +65,11 @@ def find_protected_text(text: str) -> list[ProtectedText]:
     does: "1.5%" is "1,5 %" in German.
     """
     found = [*_match(text)]
-    if all(_MEASURE.fullmatch(text, *kept[:2]) for kept in found) and not _has_words(text, found):
+    if (
+        found
+        and all(_MEASURE.fullmatch(text, *kept[:2]) for kept in found)
+        and not _has_words(text, found)
+    ):
         return []
     _set_apart_before(text, found)
     _set_apart_after(text, found)

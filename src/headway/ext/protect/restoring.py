@@ -217,10 +217,10 @@ def _place_tags(
         links: Pairs (word of the masked source, word of the translation).
         written: The translation.
     """
+    if not any(part.is_tag for part in masked.parts):
+        return
     source_words = find_words(masked.text)
     tags = [*_list_tags(masked, source_words)]
-    if not tags:
-        return
     own_words, words = find_words(written), find_words(text)
     pairs = sorted((s, word_at(words, own_words[t][0])) for s, t in links if t < len(own_words))
     closing, whole = _pair_tags(tags), (0, len(source_words))

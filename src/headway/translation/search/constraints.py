@@ -108,11 +108,11 @@ def find_alternatives(
     used: set[int] = set()
     each_of = [(number, a) for number, alternatives in enumerate(wanted) for a in alternatives]
     for number, alternative in sorted(each_of, key=lambda each: (-len(each[1]), each[0])):
-        for start in range(len(tokens) - len(alternative) + 1):
+        for start, token in enumerate(tokens):
             end = start + len(alternative)
-            if tuple(tokens[start:end]) != alternative or number in found:
+            if token != alternative[0] or tuple(tokens[start:end]) != alternative:
                 continue
-            if not used.isdisjoint(range(start, end)):
+            if number in found or not used.isdisjoint(range(start, end)):
                 continue
             first, last = (len(tokenizer.decode(tokens[:place])) for place in (start, end))
             if not is_inside_word(text, first) and not is_inside_word(text, last):
