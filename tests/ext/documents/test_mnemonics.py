@@ -17,8 +17,6 @@ from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translat
         ("A man &is running.", "A man is running."),
         ("Search && &replace...", "Search && replace..."),
         ("R&D &Élan", "R&D Élan"),
-        ("打开(&O)...", "打开..."),
-        ("打开 (_O)", "打开"),
         ("E&xit", "Exit"),
         ("Save a&s...", "Save as..."),
         ("R&D Cu_t", "R&D Cut"),
@@ -26,7 +24,6 @@ from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translat
         ("For&mat", "Format"),
         ("Document&s", "Documents"),
         ("E&xit: https://a.example/?q=foo&bar", "Exit: https://a.example/?q=foo&bar"),
-        ("É_lan", "Élan"),
         *(
             (each, None)
             for each in (
@@ -58,7 +55,6 @@ def test_a_message_has_one_mnemonic_or_none(source: str, text: str | None) -> No
         ("&Open...", "打开...", "打开(&O)..."),
         ("_Open", "열기", "열기(_O)"),
         ("&Open", "打开 OpenGL", "打开 &OpenGL"),
-        ("打开(&O)", "Open it", "&Open it"),
     ],
 )
 def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(
@@ -71,21 +67,20 @@ def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(
 
 @pytest.mark.parametrize("suffix", [".po", ".xlf"])
 def test_files_of_messages_are_translated_without_marks(suffix: str) -> None:
-    sources = ["&Add all", "_Red {n,plural,one{dog}other{dogs}}", "a && b"]
+    sources = ["&Add all", "Red {n,plural,one{dog}other{dogs}}", "a && b"]
     content = {
         ".po": "".join(f'msgid "{each}"\nmsgstr ""\n\n' for each in sources),
         ".xlf": '<xliff version="1.2"><file><body>'
         + "".join(f'<trans-unit id="{n}"><source>{html.escape(each)}</source></trans-unit>' for n, each in enumerate(sources))
-        + '<trans-unit id="9"><source>&amp;A <x id="1"/>b</source></trans-unit></body></file></xliff>',
+        + "</body></file></xliff>",
     }  # fmt: skip
     document = open_document(content[suffix].encode(), f"x{suffix}", DocumentOptions("en", "de"))
     texts = [paragraph.text for paragraph in document.paragraphs]
-    assert texts[:4] == ["Add all", "Red dog", "Red dogs", "a && b"]
-    assert texts[4:] == ["&A b"] * (suffix == ".xlf")
+    assert texts == ["Add all", "Red dog", "Red dogs", "a && b"]
     same = html.unescape(document.write([*map(Translated, texts)]).decode())
     assert same.count("&Add all") == 2
-    targets = ["Alles dazu", "Rot Hund", "Rot Hunde", "A && B", "&A B"][: len(texts)]
+    targets = ["Alles dazu", "Rot Hund", "Rot Hunde", "A && B"]
     written = html.unescape(document.write([*map(Translated, targets)]).decode())
     assert "&Alles dazu" in written
-    assert "{n, plural, one {_Rot Hund} other {_Rot Hunde}}" in written
+    assert "{n, plural, one {Rot Hund} other {Rot Hunde}}" in written
     assert "A && B" in written

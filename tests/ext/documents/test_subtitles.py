@@ -2,14 +2,11 @@
 
 import random
 import re
-from pathlib import Path
 
 import pysubs2
 import pytest
 
-from headway import Translator
 from headway.errors import HeadwayError
-from headway.ext.documents.document_translation import translate_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Translated
 from support.documents import same, translate
@@ -99,26 +96,6 @@ def test_the_fields_of_a_line_are_those_that_the_file_declares(fields: str) -> N
     source = f"[Events]\nFormat: {fields}\nDialogue: {line}\n"
     [paragraph] = open_document(source.encode(), "x.ass").paragraphs
     assert (paragraph.text, paragraph.place) == ("a dog, and a cat", "cue 1 (00:00:01)")
-
-
-def test_the_name_of_a_speaker_stays_unless_the_model_knows_its_words(
-    model_directory: Path,
-) -> None:
-    translator, chooser = Translator.load(model_directory), random.Random(3)
-    for _ in range(200):
-        is_known = chooser.random() < 0.3
-        name = "".join(chooser.choices("bcdfghjklmnpqrstvwxz", k=6))
-        word = chooser.choice(["dog", "cat", "tree"]) if is_known else name
-        name = chooser.choice([word.upper(), word.capitalize(), f"{word.capitalize()} 2"])
-        source = f"1\n00:00:01,000 --> 00:00:02,000\n{name}: the dog sees a cat.\n"
-        document = open_document(source.encode(), "x.srt")
-        first, _ = translate_document(translator, document)
-        assert (first.text == name) == (not is_known) or is_known
-        if is_known:
-            read = word + " 2" * name.endswith("2")
-            [expected] = translate_document(translator, open_document(read.encode(), "x.txt"))
-            assert first.text.casefold() == expected.text.casefold()
-            assert not name.isupper() or first.text == first.text.upper()
 
 
 def test_a_cue_of_two_lines_has_two() -> None:

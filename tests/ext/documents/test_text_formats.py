@@ -455,13 +455,15 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
     source = "\n".join(f"{n}\n{time.format(n)}\n{cue}\n" for n, cue in enumerate(cues))
     document = open_document(source.encode(), "x.srt")
     assert [paragraph.text for paragraph in document.paragraphs] == [
-        "Man", "A dog is running.", "Old Woman", "A very small cat is sleeping now.", "MARY", "Two children are playing.",
-        "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "JOHN", "Who?", "Me.",
+        "A dog is running.", "A very small cat is sleeping now.", "Two children are playing.",
+        "man laughing", "sighs", "A woman is eating.", "He said: come. So I came.", "Who?", "Me.",
         "music", "Who?", "Me.", "A man sleeps Al: no",
     ]  # fmt: skip
     written = translated(source, "x.srt")
     kept = re.sub(r"(?m)^(?!.*-->).*", lambda found: found[0].upper(), source)
-    assert written == kept.replace("<I>", "<i>").replace("</I>", "</i>")
+    for name in ("<i>", "</i>", "Old Woman:", "\nMan:"):  # the name of a speaker stays
+        kept = kept.replace(name.upper(), name)
+    assert written == kept
 
 
 @pytest.mark.parametrize(
@@ -476,8 +478,8 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
         (r"{\8}<i>- Who?</i>" "\n" r"<i>{\8}- Me.</i>", ["Who?", "Me."]),
         (r"{\8}[sighs] Who?", ["sighs", "Who?"]),
         (r"<i>{\8}(sighs)" "\nWho?</i>", ["sighs", "Who?"]),
-        (r"<i>Al: who <b>sighs</b>?</i>", ["Al", "who sighs?"]),
-        ("Man 2: who?", ["Man 2", "who?"]),
+        (r"<i>AL: who <b>sighs</b>?</i>", ["who sighs?"]),
+        ("MAN 2: who?", ["who?"]),
         (r"{\8}A man" "\nruns.", ["A man runs."]),
     ],
 )
@@ -507,7 +509,7 @@ def test_a_mistyped_time_line_is_no_text(end: str) -> None:
 def test_times_and_arrows_of_speech_are_text() -> None:
     for line in (
         "9:00 - 17:00", "12:30:00 -> the end", "1:43.2 - 1:52.8", "Go --> there", "7 --> 8", "4", "At 00:00:03,000 -> 00:00:04,000 it ends",
-        "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat", "One: two --> three", "x --> 5:00", "<!-- a --> b: c",
+        "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat", "ONE: two --> three", "x --> 5:00", "<!-- a --> b: c",
     ):  # fmt: skip
         source = f"1\n00:00:01,000 --> 00:00:02,000\nA dog\n{line}\n"
         assert translated(source, "x.srt").split() == source.upper().split()
@@ -573,11 +575,11 @@ def test_what_does_not_go_on_is_not_joined() -> None:
     capital = SRT.replace("and ends", "And ends")
     for source in (later, capital):
         assert len(open_document(source.encode(), "x.srt").paragraphs) == 4
-    for aside in ("MARY:", "[sighs]", "(sighs):"):
+    for aside in ("[sighs]", "(sighs):"):
         source = "00:00:00,000 --> 00:00:00,500\nA man,\n\n00:00:00,600 --> 00:00:00,900\n"
         source += f"{aside}\n\n{SRT.replace('A long', 'a long')}"
         texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
-        assert texts[:2] == ["A man,", aside.strip("[]():")]
+        assert texts[:2] == ["A man,", "sighs"]
         assert texts[2] == "a long sentence runs on and ends here."
 
 
@@ -1085,24 +1087,11 @@ def test_names_for_programs_and_codes_of_languages_stay_in_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "source"), [("x.json", '["a' + " | a" * 100_001 + '"]'), ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "[a] " * 100_001)]
+    ("name", "source"), [("x.json", "[1" + ",1" * 100_001 + "]"), ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "[a] " * 100_001)]
 )  # fmt: skip
-def test_plural_forms_and_notes_count_as_parts_of_a_file(name: str, source: str) -> None:
+def test_values_and_notes_count_as_parts_of_a_file(name: str, source: str) -> None:
     with pytest.raises(HeadwayError, match=r"has 100,00\d .*: split it into files below 100,000$"):
         open_document(source.encode(), name)
-
-
-def test_plural_forms_in_json_are_texts_of_their_own() -> None:
-    source = '{"a": "no house | the house |  {n} houses", "b": "{{ x | y }} a | 1 |  | b|c"}'
-    document = open_document(source.encode(), "x.json")
-    texts = ["no house", "the house", "{n} houses", "{{ x | y }} a", "1", "b|c"]
-    assert [paragraph.text for paragraph in document.paragraphs] == texts
-    written = document.write([Translated(text.upper()) for text in texts]).decode()
-    expected = '{"a": "NO HOUSE | THE HOUSE |  {N} HOUSES", "b": "{{ X | Y }} A | 1 |  | B|C"}'
-    assert written == expected
-    message = "{n, plural, one {a | b} other {c}}"
-    [one, other] = open_document(f'["{message}"]'.encode(), "x.json").paragraphs
-    assert (one.text, other.text) == ("a | b", "c")
 
 
 def test_literals_of_json_are_written_as_before() -> None:

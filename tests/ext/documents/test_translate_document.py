@@ -150,7 +150,7 @@ def test_a_person_finds_each_place() -> None:
     for name, source, places in (
         ("x.po", '#: a.c\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "c"\nmsgstr[0] ""\n', ["line 2", "line 5", "line 5"]),
         ("x.xlf", '<xliff version="1.2"><file><body><trans-unit id="k.1"><source>a</source></trans-unit></body></file></xliff>', ["unit k.1"]),
-        ("x.json", '{"a": {"b": ["c", "d | e"]},\n"f": "g"}', ["a.b", "a.b", "a.b", "f"]),
+        ("x.json", '{"a": {"b": ["c", "d"]},\n"f": "g"}', ["a.b", "a.b", "f"]),
         ("x.csv", "id,text\n1,a\n2,b\n", ["cell B2", "cell B3"]),
         ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\nA dog\n\n2\n00:00:02,100 --> 00:00:03,000\nruns.\n\n3\n00:01:02,100 --> 00:01:03,000\nNo.\n", ["cue 1 (00:00:01)", "cue 3 (00:01:02)"]),
         ("x.md", "# a\n\nb\nc\n\n![d](e)\n", ["line 1", "line 3", "line 6"]),

@@ -20,7 +20,7 @@ from headway.ext.documents.texts import (
 from headway.ext.protect import PRIVATE_USE
 from headway.ext.quality import find_defects
 from headway.files import replace_bytes
-from headway.text import Span, Tokenizer, WordLinks
+from headway.text import Span, WordLinks
 from headway.translation import Job, Translator, run_each, together
 
 if TYPE_CHECKING:
@@ -103,37 +103,9 @@ def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph) -> Job[Tex
         pipeline: Aligns words; its texts are of a document.
         paragraph: With its inline elements.
     """
-    if paragraph.is_name and pipeline.route:
-        return (yield from _translate_name(pipeline, paragraph.text))
     marks = KeptMarks(paragraph, pipeline.keeps_text)
     found = yield from pipeline.translate(marks.text)
     return expand_kept(found, marks)
-
-
-def _translate_name(pipeline: TextPipeline, text: str) -> Job[TextTranslation]:
-    """Translate what names a speaker, such as "Old Man" or "NINA"; a name that the vocabulary does not have stays."""
-    tokenizer = pipeline.route[0].forward.tokenizer
-    read = _read_name(text, tokenizer)
-    if not read:
-        return TextTranslation(text, links=WordLinks.identity(text))
-    found = yield from pipeline.translate(read)
-    best = found.text.upper() if text.isupper() else found.text[:1].upper() + found.text[1:]
-    return replace(found, text=best, links=None)
-
-
-def _read_name(text: str, tokenizer: Tokenizer) -> str:
-    """Return a name with each word in small letters or as a name, as the vocabulary has it; "" if it has one only in parts.
-
-    From parts of a name a model mixes its letters.
-    """
-    words = []
-    for word in text.split(" "):
-        forms = word.lower(), word.capitalize()
-        known = [form for form in forms if form in tokenizer.divide_source(form)]
-        if not known and not word.isdigit():
-            return ""
-        words.append(known[0] if known else word)
-    return " ".join(words)
 
 
 def translate_page(

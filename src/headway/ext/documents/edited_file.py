@@ -109,44 +109,6 @@ class Form(Protocol):
 ReadForm = Callable[[Paragraph], Form | None]
 
 
-class _Text:
-    """A paragraph, and the form in which it is translated.
-
-    Args:
-        own: The paragraph.
-        readings: Each returns the form of a paragraph, or None; those behind the first that finds one read the
-            paragraphs of the form.
-    """
-
-    def __init__(self, own: Paragraph, readings: Sequence[ReadForm]) -> None:
-        self.own, self._inner = own, list[_Text]()
-        self.form: Form | None = None
-        for number, read in enumerate(readings, 1):
-            if form := read(own):
-                self.form = form
-                texts = (replace(each, place=own.place) for each in form.paragraphs)
-                self._inner = [_Text(each, readings[number:]) for each in texts]
-                break
-
-    @property
-    def paragraphs(self) -> list[Paragraph]:
-        """What is translated."""
-        inner = [each for text in self._inner for each in text.paragraphs]
-        return [self.own] if self.form is None else inner
-
-    def write(self, left: Iterator[Translated]) -> Translated:
-        """Return the translation of the paragraph; a form whose texts do not change is the paragraph as it is."""
-        if self.form is None:
-            return next(left)
-        found = [text.write(left) for text in self._inner]
-        if not found:
-            return Translated(self.own.text, is_missing=True)
-        is_changed = [each.text for each in found] != [text.own.text for text in self._inner]
-        kept = {each.start: (each.start, each.end) for each in self.own.elements}
-        written = self.form.write(found) if is_changed else Translated(self.own.text, kept=kept)
-        return replace(written, is_finished=all(each.is_finished for each in found))
-
-
 class EditedFile:
     """A text file that is edited in place.
 
@@ -154,7 +116,7 @@ class EditedFile:
         file: The file.
         entries: What may change, in the order of the file.
         edits: What changes in any case, such as the code of its language.
-        readings: See `_Text`.
+        read: Returns the form in which a paragraph is translated; None: as it is.
     """
 
     def __init__(
@@ -162,24 +124,29 @@ class EditedFile:
         file: TextFile,
         entries: Sequence[Entry],
         edits: Iterable[Edit] = (),
-        readings: Sequence[ReadForm] = (),
+        read: ReadForm = lambda paragraph: None,
     ) -> None:
         self._file, self._edits = file, [*edits]
-        self._entries: list[tuple[Entry, list[_Text]]] = []
+        self.paragraphs: list[Paragraph] = []
+        self._entries: list[tuple[Entry, list[tuple[Paragraph, Form | None]]]] = []
         line = at = 0
         for entry in entries:
             line, at = line + file.text.count("\n", at, entry.start), entry.start
-            found = entry.paragraphs
-            for paragraph in found:
-                paragraph.place = paragraph.place or f"line {line + 1}"
-            self._entries.append((entry, [_Text(each, readings) for each in found]))
-        texts = [text for _, own in self._entries for text in own]
-        self.paragraphs = [paragraph for text in texts for paragraph in text.paragraphs]
-        self._stay = sum(text.form is not None and not text.paragraphs for text in texts)
+            texts = []
+            for own in entry.paragraphs:
+                own.place = own.place or f"line {line + 1}"
+                form = read(own)
+                texts.append((own, form))
+                for each in form.paragraphs if form else (own,):
+                    each.place = own.place
+                    self.paragraphs.append(each)
+            self._entries.append((entry, texts))
 
     def list_notices(self) -> list[str]:
         """Return what a user should know about the texts that stay, one line for each thing."""
-        return [f"messages of ICU that stay as they are: {self._stay}"] * bool(self._stay)
+        forms = [form for _, texts in self._entries for _, form in texts]
+        stay = sum(form is not None and not form.paragraphs for form in forms)
+        return [f"messages of ICU that stay as they are: {stay}"] * bool(stay)
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its paragraphs replaced."""
@@ -189,5 +156,17 @@ class EditedFile:
         """Return what changes in the file."""
         left, edits = iter(translations), [*self._edits]
         for entry, texts in self._entries:
-            edits += entry.edit([text.write(left) for text in texts])
+            edits += entry.edit([_write(own, form, left) for own, form in texts])
         return edits
+
+
+def _write(own: Paragraph, form: Form | None, left: Iterator[Translated]) -> Translated:
+    """Return the translation of a paragraph; a form whose texts do not change is the paragraph as it is."""
+    if form is None:
+        return next(left)
+    found = [next(left) for _ in form.paragraphs]
+    if not found:
+        return Translated(own.text, is_missing=True)
+    is_changed = [each.text for each in found] != [each.text for each in form.paragraphs]
+    written = form.write(found) if is_changed else Translated(own.text)
+    return replace(written, is_finished=all(each.is_finished for each in found))

@@ -1,25 +1,20 @@
 """JSON files of texts, as programs keep their messages: string values are translated, all else stays.
 
-Those of Flutter (.arb) also say in what language the messages are, and describe them. In those of vue-i18n a value has
-the plural forms of a text with ``|`` between them.
+Those of Flutter (.arb) also say in what language the messages are, and describe them.
 """
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import NamedTuple
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile, TextEntry
-from headway.ext.documents.icu_message import is_message, read_message
+from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.text_file import Edit, check_count, read_text_file
-from headway.ext.protect import find_protected_text
 from headway.text import NAMES, base_code, is_code, is_translatable
 
 # A string without an end goes on to the end of the text, so that nothing is read twice.
@@ -27,7 +22,6 @@ _TOKEN = re.compile(
     r'(?P<string>"(?:[^"\\]|\\.)*+(?:"|\\?\Z))(?P<colon>\s*+:)?|[{}\[\]]', re.DOTALL
 )
 _LANGUAGE = "@@locale"  # the key of the language of an .arb file
-_FORM_BREAK = re.compile(r"(?<![ \t])(?:[ \t]++\|)+[ \t]++")
 # Names for programs: page.title and pageTitle; "e.g" is none.
 _NAME = re.compile(r"(?a:[a-z][\w-]+(?:\.[\w-]+)+|[a-z]+\d*(?:[A-Z][a-z\d]*)+)")
 # A language with its script or country: en-US, zh_Hant.
@@ -82,7 +76,7 @@ def read_json(data: bytes, options: DocumentOptions) -> Document:
     file = read_text_file(data, options.source)
     # There keys with an @ before them describe others, and one of them names the language.
     is_arb = options.suffix == ".arb"
-    check_count(len(re.findall(r"[\[{,|]", file.text)), "values and plural forms")
+    check_count(len(re.findall(r"[\[{,]", file.text)), "values")
     try:
         json.loads(file.text)
     except RecursionError:
@@ -103,42 +97,7 @@ def read_json(data: bytes, options: DocumentOptions) -> Document:
         for value in values
         if value.is_language and not (is_arb and value.key.startswith("@"))
     ]
-    read = partial(read_message, language=options.target)
-    return EditedFile(file, texts, edits, [read_plural_texts, read])
-
-
-class PluralTexts(NamedTuple):
-    """The plural forms of a text, each of which is translated by itself.
-
-    Attributes:
-        parts: The forms, and what stands between them; joined they are the text.
-    """
-
-    parts: list[str]
-
-    @property
-    def paragraphs(self) -> list[Paragraph]:
-        """The forms that have a letter or a digit."""
-        return [Paragraph(text) for text in self.parts if is_translatable(text)]
-
-    def write(self, translations: Sequence[Translated]) -> Translated:
-        """Return the text with its forms replaced."""
-        left = iter(translations)
-        return Translated("".join(next(left).text if is_translatable(part) else part for part in self.parts))  # fmt: skip
-
-
-def read_plural_texts(paragraph: Paragraph) -> PluralTexts | None:
-    """Return the plural forms of a text that has several.
-
-    A ``|`` in a message of ICU, a placeholder or code is no border.
-    """
-    text = paragraph.text
-    breaks = [] if is_message(text) else [found.span() for found in _FORM_BREAK.finditer(text)]
-    kept = find_protected_text(text) if breaks else []
-    inside = [place for each in kept for place in each[:2]]  # between an odd one and the next
-    places = [at for span in breaks if bisect_right(inside, span[0]) % 2 == 0 for at in span]
-    cuts = pairwise([0, *places, len(text)])
-    return PluralTexts([text[start:end] for start, end in cuts]) if places else None
+    return EditedFile(file, texts, edits, partial(read_message, language=options.target))
 
 
 def _find_values(text: str) -> Iterator[_Value]:

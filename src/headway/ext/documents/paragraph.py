@@ -47,7 +47,6 @@ class Paragraph:
     Attributes:
         text: The text as a reader sees it, without marks of the format.
         elements: The inline elements in the order of the text; they do not overlap.
-        is_name: Whether it names somebody who speaks: a name that the model has never read stays.
         place: Where a person finds it in the file, such as "slide 3" or "line 12"; "": nothing says so.
         source: The text and its markup as they stand in the file, in text formats with markup.
         lines: The markup of the line breaks in the text, in their order.
@@ -55,7 +54,6 @@ class Paragraph:
 
     text: str
     elements: list[Element] = field(default_factory=list)
-    is_name: bool = field(default=False, kw_only=True)
     place: str = field(default="", kw_only=True)
     source: str = field(default="", kw_only=True)
     lines: list[Any] = field(default_factory=list, kw_only=True)
@@ -67,10 +65,10 @@ class Paragraph:
         return [(each.start, each.end) for each in kept if each.start < each.end]
 
     @classmethod
-    def of(cls, text: str, kept: Sequence[Span], is_name: bool, place: str) -> "Paragraph":
+    def of(cls, text: str, kept: Sequence[Span], place: str) -> "Paragraph":
         """Return a paragraph that is translated as one with the same `kept`."""
         elements = [Element(*span, is_kept=True) for span in kept]
-        return Paragraph(text, elements, is_name=is_name, place=place)
+        return Paragraph(text, elements, place=place)
 
 
 @dataclass(frozen=True)

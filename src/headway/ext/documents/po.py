@@ -7,9 +7,8 @@ from functools import cached_property, partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
-from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.language_codes import check_catalog, names_language
-from headway.ext.documents.mnemonics import read_mnemonic
+from headway.ext.documents.mnemonics import read_label
 from headway.ext.documents.paragraph import (
     Document,
     DocumentOptions,
@@ -97,9 +96,7 @@ def read_po(data: bytes, options: DocumentOptions) -> Document:
         if is_translatable(each.ids[0].text)
         and (options.is_complete or each.is_fuzzy or not all(form.text for form in each.strings))
     ]
-    return EditedFile(
-        file, found, edits, [partial(read_message, language=options.target), read_mnemonic]
-    )
+    return EditedFile(file, found, edits, partial(read_label, language=options.target))
 
 
 def _find_field(header: str, name: str) -> str:

@@ -47,7 +47,7 @@ _DASH = re.compile(rf"{_TAGGED_SPEAKER.pattern}[ \t]*(?=\S)")
 _CLOSING = re.compile(r"[^<>]*?((?:</[^<>\r\n]*>)+)\Z")
 # At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
-    r"(?:(?P<name>[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n|\\]|\Z)"
+    r"(?:(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n|\\]|\Z)"
 )
 _TAGGED_ASIDE = re.compile(rf"(?:{TAG})*{_ASIDE.pattern}")
 _REST = re.compile(r"\S")
@@ -81,7 +81,7 @@ class _Cue:
         time: When the cue is shown.
         start: Where the passage starts in the file.
         block: Its text.
-        is_aside: Whether it is the name of a speaker or a note in brackets, which is no part of a sentence.
+        is_note: Whether it is a note in brackets, which is no part of a sentence.
         can_continue: Whether it can go on with the sentence of the cue before it.
         most_lines: What it may have if it had fewer.
     """
@@ -89,7 +89,7 @@ class _Cue:
     time: _Time
     start: int
     block: Paragraph
-    is_aside: bool
+    is_note: bool
     can_continue: bool
     most_lines: int
 
@@ -189,18 +189,18 @@ def _read_cue(text: str, time: _Time, grammar: CueGrammar, place: str) -> Iterat
     """Yield the passages of a cue that have letters or digits."""
     for start, end in _split_speakers(text, time.start, time.end, grammar):
         dash = _DASH.match(text, start, end)  # of a speaker: it stays
-        for at, last, aside in _split_asides(text, dash.end() if dash else start, end):
+        for at, last, is_note in _split_notes(text, dash.end() if dash else start, end):
             if closing := _CLOSING.match(text, at, last):
                 last = closing.start(1)
             most = 0
-            if not aside:
+            if not is_note:
                 whole = f"{text[time.start : at]}x{text[last : time.end]}"
                 most = _MOST_LINES + 1 - len(grammar.list_lines(whole))
             block = make_cue(text[at:last], grammar)
-            block.is_name, block.place = aside == "name", place
+            block.place = place
             if is_translatable(block.text):
-                can_continue = at == time.start and not aside
-                yield _Cue(time, at, block, bool(aside), can_continue, most)
+                can_continue = at == time.start and not is_note
+                yield _Cue(time, at, block, is_note, can_continue, most)
 
 
 def _check_time_lines(text: str, is_vtt: bool) -> None:
@@ -244,16 +244,17 @@ def _split_speakers(text: str, start: int, end: int, grammar: CueGrammar) -> lis
     return [(at, at + len(text[at:last].rstrip())) for at, last in zip(starts, ends, strict=True)]
 
 
-def _split_asides(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """Yield where the name of a speaker and notes in brackets are at the start of a passage, and then the rest of it.
+def _split_notes(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield where notes in brackets are at the start of a passage, and then the rest of it, and whether each is a note.
 
-    Each comes with what it is, "name" or a note, and the rest with ""; a colon and brackets are no part of them.
+    The name of a speaker before the rest, a colon and brackets are no part of them.
     """
     while aside := _TAGGED_ASIDE.match(text, start, end):
-        yield *aside.span(aside.lastgroup or 0), aside.lastgroup or "name"
+        if aside.lastgroup:
+            yield *aside.span(aside.lastgroup), True
         rest = _REST.search(text, aside.end(), end)
         start = rest.start() if rest else end
-    yield start, end, ""
+    yield start, end, False
 
 
 def _seconds(groups: Sequence[str | None]) -> float:
@@ -278,7 +279,7 @@ def _continues(sentence: Sequence[_Cue], cue: _Cue) -> bool:
     last, text = sentence[-1], cue.block.text.lstrip("\"'“‘«(…. ")
     return (
         cue.can_continue
-        and not last.is_aside
+        and not last.is_note
         and len(sentence) < _MOST_CUES
         and cue.time.begins - last.time.begins >= 0
         and cue.time.begins - last.time.ends <= _LONGEST_PAUSE

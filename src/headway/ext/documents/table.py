@@ -81,7 +81,7 @@ def read_table(data: bytes, options: DocumentOptions) -> Document:
         and is_translatable(cell.text)
         and not _FORMULA.match(cell.text)
     ]
-    return EditedFile(file, found, readings=[partial(read_message, language=options.target)])
+    return EditedFile(file, found, read=partial(read_message, language=options.target))
 
 
 def name_column(number: int) -> str:

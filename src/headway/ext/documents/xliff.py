@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
 from headway.ext.documents.html.page import write_page_paragraph
-from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.language_codes import check_catalog, names_language
 from headway.ext.documents.marked_text import (
     LINE_BREAK,
@@ -18,7 +17,7 @@ from headway.ext.documents.marked_text import (
     make_kept,
     make_translatable_nodes,
 )
-from headway.ext.documents.mnemonics import read_mnemonic
+from headway.ext.documents.mnemonics import read_label
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import Edit, read_text_file
 from headway.ext.documents.xml_source import XmlNode, parse_source, remove_attribute, set_attribute
@@ -202,9 +201,7 @@ def read_xliff(data: bytes, options: DocumentOptions) -> Document:
     for unit in units:
         unit.parts = [*_make_parts(unit, options.is_complete)]
     found = [unit for unit in units if unit.paragraphs]
-    return EditedFile(
-        file, found, edits, [partial(read_message, language=options.target), read_mnemonic]
-    )
+    return EditedFile(file, found, edits, partial(read_label, language=options.target))
 
 
 @dataclass

@@ -157,7 +157,7 @@ def serve(connection: Connection) -> None:
                     if has_places:
                         name_places(document)
                     paragraphs = document.paragraphs
-                    answer = 200, [(p.text, p.kept, p.is_name, p.place) for p in paragraphs]
+                    answer = 200, [(p.text, p.kept, p.place) for p in paragraphs]
                 else:
                     assert document is not None
                     answer = 200, document.write(*arguments)
