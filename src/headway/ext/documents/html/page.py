@@ -31,8 +31,6 @@ from headway.ext.documents.html.tokens import (
     TEMPLATE,
     Token,
     decode_text,
-    has_go_blocks,
-    is_control,
     make_template,
     tokenize,
 )
@@ -55,7 +53,7 @@ _WITH_TEXT = ("desc", "foreignobject", "text", "title")  # in a drawing
 
 
 def find_inner_texts(
-    kind: str, tokens: Sequence[Token], language: LanguagePair, with_go: bool = False
+    kind: str, tokens: Sequence[Token], language: LanguagePair
 ) -> Iterator[InnerText]:
     """Yield the texts in a part of HTML, and what names the language or the direction of the translation.
 
@@ -63,7 +61,6 @@ def find_inner_texts(
         kind: What `scan` calls the part.
         tokens: Its tokens.
         language: The languages of the translation.
-        with_go: See `is_control`.
     """
     at = [*accumulate((len(token.text) for token in tokens), initial=0)]
     for number in _find_seen(kind, tokens, language.source):
@@ -73,7 +70,7 @@ def find_inner_texts(
             yield InnerText(start, at[number + 1], _make_text([part], ""))
             continue
         for name in find_names(token):
-            parts = [*_read_attribute(token.attributes[name], with_go)]
+            parts = [*_read_attribute(token.attributes[name])]
             yield _find_attribute(token, name, start, parts)
         yield from _find_direction(token, start, language)
         for name in find_language_attributes(token):
@@ -104,11 +101,11 @@ def _escape(text: str, before: str) -> str:
     return escaped.replace('"', "&quot;") if before else escaped
 
 
-def _read_attribute(source: str, with_go: bool) -> Iterator[Part]:
+def _read_attribute(source: str) -> Iterator[Part]:
     """Yield the text and the tags of template engines in an attribute."""
     for number, raw in enumerate(TEMPLATE.split(source)):
         if number % 2:
-            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
+            yield make_template(raw)
         elif raw:
             yield Part("text", raw, html.unescape(raw))
 
@@ -259,14 +256,13 @@ def read_parts(
         language: See `scan`.
         document: The languages of a document whose attributes are translated; None: they stay.
     """
-    with_go = has_go_blocks(source)
     for kind, tokens in scan(source, language):
         raw, name = "".join(token.text for token in tokens), tokens[0].name
         if kind == "text":
             yield Part("text", raw, decode_text(tokens[0]))
             continue
         if kind == "template":
-            yield Part("break", raw) if is_control(raw, with_go) else make_template(raw)
+            yield make_template(raw)
             continue
         if kind == "block" or name in BORDERS:
             part = Part("break", raw)
@@ -277,7 +273,7 @@ def read_parts(
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
             part = Part(inline, raw, name=name)
-        inner = find_inner_texts(kind, tokens, document, with_go) if document else ()
+        inner = find_inner_texts(kind, tokens, document) if document else ()
         yield part._replace(inner=(*inner,))
 
 

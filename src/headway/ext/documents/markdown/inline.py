@@ -311,8 +311,8 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
         yield make_kept(raw, " ".join(raw.strip("`").split()))
     elif kind == "formula":
         yield make_kept(raw, " ".join(raw.split()))
-    elif kind == "template":
-        yield make_template(raw)
+    elif kind == "template":  # or attributes
+        yield make_kept(raw, " ".join(raw.split()) if raw.startswith("{{") else "")
     elif kind == "link_open" and token.markup == "autolink":
         yield make_kept(raw, raw[1:-1])
     elif kind.endswith("_open"):
