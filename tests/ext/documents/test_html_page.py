@@ -145,7 +145,7 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         ("<a>one</a> <a>two</a>.", ["one two."]),
         # So are elements that a page defines itself, if they have no text beside them.
         ("<x-a>one</x-a><x-b>two</x-b> <x-a>three</x-a>", ["one", "two", "three"]),
-        ("<x-a><x-b>one</x-b> <x-c>a <x-d>b</x-d> <x-d>c</x-d></x-c></x-a>\n<x-a><x-b>two</x-b></x-a>", ["one", "a b c", "two"]),
+        ("<x-a><x-b>one</x-b> <x-c>two</x-c></x-a>\n<x-a><x-b>three</x-b></x-a>", ["one", "two", "three"]),
         ("a <x-b>b</x-b><x-b>c</x-b>", ["a bc"]),
     ],
 )  # fmt: skip

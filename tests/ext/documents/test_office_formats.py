@@ -375,36 +375,6 @@ def test_a_cell_has_its_text_in_itself_if_it_is_no_result_of_a_formula(
     assert translated_sheet(cell, upper) == expected
 
 
-@pytest.mark.parametrize(
-    ("header", "text", "expected"),
-    [
-        # Codes at the ends are no part of the text; a page number is, and is never translated.
-        ('&amp;L&amp;"Arial,Bold"&amp;12page &amp;P of &amp;N&amp;B', "page 1 of 9",
-         '&amp;L&amp;"Arial,Bold"&amp;12&amp;N OF &amp;P PAGE&amp;B'),
-        # The parts of a header and its lines are translated one by one; ampersands are doubled.
-        ('a&amp;R&amp;"Arial"b &amp;&amp; c\nd', "a\nb & c\nd", 'A&amp;R&amp;"Arial"B &amp;&amp; C\nD'),
-        ("&amp;C&amp;K00B0502 b &amp;Ua&amp;U", "2 b a", "&amp;C&amp;K00B0502 B &amp;UA&amp;U"),
-        ("&amp;A&amp;C&amp;D", None, None),
-    ],
-)  # fmt: skip
-def test_headers_of_printed_sheets_keep_their_codes(
-    header: str, text: str | None, expected: str | None
-) -> None:
-    content = f"<x:headerFooter><x:oddHeader>{header}</x:oddHeader></x:headerFooter>"
-    document = open_document(make_sheet(content), "x.xlsx")
-    assert "\n".join(each.text for each in document.paragraphs) == (text or "")
-    translate = reverse if expected and "OF" in expected else upper
-    if expected is not None:
-        assert translated_sheet(content, translate) == content.replace(header, expected)
-
-
-def test_a_header_that_would_be_too_long_stays() -> None:
-    content = "<x:headerFooter><x:oddFooter>&amp;Ca b</x:oddFooter></x:headerFooter>"
-    for size, is_changed in ((253, True), (254, False)):
-        out = translated_sheet(content, lambda _, size=size: Translated("b" * size))
-        assert (out != content) == is_changed
-
-
 @pytest.mark.parametrize(("name", "most"), [("promptTitle", 32), ("error", 255)])
 def test_a_message_of_an_input_check_that_would_be_too_long_stays(name: str, most: int) -> None:
     content = f'<x:dataValidation {name}="a b"/>'
@@ -419,12 +389,6 @@ def test_a_cell_that_would_be_too_long_stays() -> None:
         out = document.write([Translated("x" * length) for _ in document.paragraphs])
         strings = read_part(out, "xl/sharedStrings.xml")
         assert ("<t>a b</t>" in strings) == (length > 32_767)
-
-
-def test_a_number_behind_the_size_of_a_font_does_not_become_part_of_the_size() -> None:
-    content = "<x:headerFooter><x:evenFooter>x &amp;14b</x:evenFooter></x:headerFooter>"
-    out = translated_sheet(content, lambda p: Translated("X 2B", WordLinks.identity(p.text)))
-    assert out == content.replace("x &amp;14b", "X &amp;14 2B")
 
 
 def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
@@ -593,18 +557,6 @@ def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
 ) -> None:
     root = f'<w:root xmlns:w="{WORD}">{{}}</w:root>'
     assert translated_part(suffix, part, root.format(source)) == root.format(expected)
-
-
-def test_what_a_content_control_shows_is_translated_where_it_is_stored() -> None:
-    def control(path: str, kind: str) -> str:
-        return f'<w:sdt><w:sdtPr><w:dataBinding w:xpath="{path}"/><w:{kind}/></w:sdtPr></w:sdt>'
-
-    controls = [control("/n:Cover[1]/n:Abstract[1]", "text"), control("/n:Cover/n:Day", "date")]
-    store = "<Cover><Abstract>{}</Abstract><Day>a day</Day></Cover>"
-    data = make_word("".join(controls), {"customXml/item1.xml": store.format("a man").encode()})
-    document = open_document(data, "x.docx", GERMAN)
-    out = document.write([upper(paragraph) for paragraph in document.paragraphs])
-    assert read_part(out, "customXml/item1.xml") == store.format("A MAN")
 
 
 def translated_comments(kind: str, content: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from headway.ext.documents.edited_file import EditedFile, MarkedEntry, TextEntry
 from headway.ext.documents.html.page import read_parts as read_html
-from headway.ext.documents.markdown.inline import leave_out_elements, make_text, read_parts
+from headway.ext.documents.markdown.inline import make_text, read_parts
 from headway.ext.documents.markdown.parser import make_parser
 from headway.ext.documents.marked_text import Part, make_paragraph
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
@@ -187,7 +187,7 @@ class _MarkdownFile(EditedFile):
         lines = [found.span(1) for found in _LINE.finditer(text, skipped)]
         tokens = self._parser.parse(text[skipped:], self._links)
         is_cell, is_heading, at = False, False, 0
-        for token in leave_out_elements(tokens, self._language):
+        for token in tokens:
             if token.map and token.type == "definition":
                 start, end = lines[token.map[0]][0], lines[token.map[1] - 1][1]
                 if found := _LABEL_END.search(text, start, end):

@@ -1,18 +1,17 @@
 """The text of a Markdown paragraph and its inline markup."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
 
-from headway.ext.documents.html.elements import ENDED_BY, HIDDEN, VOID, is_kept, is_void
+from headway.ext.documents.html.elements import HIDDEN, VOID, is_kept
 from headway.ext.documents.html.page import find_inner_texts, scan, write_html
 from headway.ext.documents.html.tokens import TEMPLATE, make_template, tokenize
-from headway.ext.documents.html.tokens import Token as HtmlToken
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.markdown.writing import Escapes, write_markdown
+from headway.ext.documents.markdown.writing import write_markdown
 from headway.ext.documents.marked_text import (
     InnerText,
     MarkedText,
@@ -24,60 +23,6 @@ from headway.ext.documents.marked_text import (
     write_paragraph,
 )
 from headway.ext.documents.paragraph import Paragraph, Translated
-
-
-def leave_out_elements(tokens: Iterable[Token], language: str) -> Iterator[Token]:
-    """Yield the tokens of a file that do not stand in an element that is not translated.
-
-    For Markdown an empty line ends a block of HTML, but not the element that begins in it. An element that is open at the end
-    of the file has lost its closing tag: it is as long as its block.
-
-    Args:
-        tokens: The tokens, from `make_parser`.
-        language: Language code of the document; "" if it is not known.
-    """
-    name, depth, level = "", 0, 0
-    left_out: list[Token] = []  # since the element began
-    for token in tokens:
-        if token.level < level:  # a list item or a quote ends, and what is in it
-            depth = level = 0
-        is_html = token.type == "html_block"
-        if depth:
-            depth, end = _follow(
-                tokenize(token.content if is_html else _join_tags(token)), name, depth
-            )
-            if depth or not is_html:
-                left_out.append(token)
-                continue
-            assert token.map is not None
-            token.map[0] += token.content.count("\n", 0, end)
-            token.content = token.content[end:]
-        if is_html and token.content:
-            *_, (kind, last) = scan(token.content, language)
-            name = last[0].name
-            if kind == "kept" and name and name not in ENDED_BY:
-                depth, _ = _follow(last, name, 0)
-                level = token.level
-                left_out = []
-        yield token
-    if depth:
-        yield from left_out
-
-
-def _follow(tokens: Iterable[HtmlToken], name: str, depth: int) -> tuple[int, int]:
-    """Return how often an element of a name is open behind tags, and how many characters of them it takes."""
-    taken = 0
-    for token in tokens:
-        taken += len(token.text)
-        if token.name == name and not is_void(token):
-            depth += {"open": 1, "close": -1}.get(token.kind, 0)
-        if depth == 0:
-            break
-    return depth, taken
-
-
-def _join_tags(token: Token) -> str:
-    return "".join(part.content for part in token.children or [] if part.type == "html_inline")
 
 
 def keep_elements(parts: Sequence[Part], language: str) -> list[Part]:
@@ -136,12 +81,11 @@ def make_text(
         language: Language code of the file; "" if it is not known.
         read: Reads the Markdown of a block.
     """
-    escapes = Escapes(parts)
 
     def write(block: Paragraph, translated: Translated) -> str:
         if kind == "html":
             return write_html(block, translated)
-        return write_markdown(block, translated, escapes, read, is_cell=kind == "cell")
+        return write_markdown(block, translated, read, is_cell=kind == "cell")
 
     found = [[*_find_inner_texts(part, language)] for part in parts]
     if kind == "cell":

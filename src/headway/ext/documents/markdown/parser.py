@@ -18,58 +18,25 @@ from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote.index import footnote_def
 
 _LONGEST_LINE = 1000  # characters
-_DIRECTIVE = re.compile(r"(:{3,}|`{3,}|~{3,})[ ]*\{([\w:-]+)\}(?:[ ]++([^`]*))?\Z")
-_RULE = r"---[ \t]*\Z"
-_OPTION = re.compile(r":([\w-]++):(?:[ ]++(.*))?\Z")
-_SEEN_OPTIONS = frozenset({"alt", "caption", "footer", "header", "title"})
-# Directives with text in them. Of others between colons, too, the body is text unless it is known to be none; between
-# backticks it is code, as in ```{python}.
-_TEXTS = frozenset({
-    "admonition", "aside", "attention", "card", "caution", "danger", "deprecated", "dropdown", "epigraph", "error", "figure",
-    "figure-md", "glossary", "grid", "grid-item", "grid-item-card", "hint", "important", "list-table", "margin", "note",
-    "rubric", "seealso", "sidebar", "tab-item", "tab-set", "table", "tip", "topic", "versionadded", "versionchanged",
-    "warning",
-})  # fmt: skip
-_NO_TEXTS = frozenset({
-    "bibliography", "code", "code-block", "code-cell", "csv-table", "eval-rst", "graphviz", "image", "include", "index",
-    "literalinclude", "math", "mermaid", "plantuml", "raw", "sourcecode", "toctree",
-})  # fmt: skip
-_WITH_ADDRESS = ("figure", "figure-md")
-_OPENING = re.compile(r"\{%-?[ ]*(highlight|comment)\b[^{}]*%\}[ ]*\Z|\{\{[<%][ ]*(highlight)\b[^{}]*[>%]\}\}[ ]*\Z")  # fmt: skip
-
-
-def read_directive(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Read a directive of MyST: its title and the options that a reader sees, and its body if that is text."""
-    found = _match(_DIRECTIVE, state, first)
-    if silent or not found:
-        return bool(found)
-    fence, name, title = found.groups()
-    is_text = name in _TEXTS or (fence[0] == ":" and name not in _NO_TEXTS)
-    if is_text and name not in _WITH_ADDRESS:
-        push_text(state, first, title and title.rstrip(" "))
-    ending = rf"{fence[0]}{{{len(fence)},}}[ \t]*\Z"
-    start = _read_options(state, first + 1, last, ending)
-    if is_text and fence[0] == ":":
-        state.line = start  # the line of colons that ends it stays by itself
-        return True
-    end, behind = _find_end(state, start, last, re.compile(ending))
-    if is_text:
-        outside = state.lineMax
-        state.lineMax, state.level = end, state.level + 1
-        state.md.block.tokenize(state, start, end)
-        state.lineMax, state.level = outside, state.level - 1
-    state.line = behind
-    return True
+_OPENING = re.compile(
+    r"(?P<fence>:{3,})\{[\w:-]+\}[^\n]*\Z|\{%-?[ ]*(?P<liquid>highlight|comment)\b[^{}]*%\}[ ]*\Z|\{\{[<%][ ]*highlight\b[^{}]*[>%]\}\}[ ]*\Z"
+)
 
 
 def read_kept_lines(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Read code or a comment of Jekyll or Hugo, from ``{% highlight ruby %}`` to ``{% endhighlight %}``."""
+    """Read what stays: a directive of MyST between colons (one between backticks is code), and code or a comment of Jekyll or Hugo,
+    from ``{% highlight ruby %}`` to ``{% endhighlight %}``.
+    """
     found = _match(_OPENING, state, first)
     if silent or not found:
         return bool(found)
-    liquid, hugo = found.groups()
-    ending = rf".*\{{%-?[ ]*end{liquid}\b" if liquid else rf".*\{{\{{[<%][ ]*/[ ]*{hugo}\b"
-    _, state.line = _find_end(state, first + 1, last, re.compile(ending))
+    if found["fence"]:
+        ending = rf"{found['fence']}:*[ \t]*\Z"
+    elif found["liquid"]:
+        ending = rf".*\{{%-?[ ]*end{found['liquid']}\b"
+    else:
+        ending = r".*\{\{[<%][ ]*/[ ]*highlight\b"
+    state.line = _find_end(state, first + 1, last, re.compile(ending))
     return True
 
 
@@ -80,36 +47,20 @@ def push_text(state: StateBlock, line: int, text: str | None) -> None:
         token.content, token.map, token.children = text, [line, line + 1], []
 
 
-def _read_options(state: StateBlock, first: int, last: int, ending: str) -> int:
-    """Read the options of a directive, ``:key: value`` or YAML between ``---``, and return the line behind them."""
-    if first < last and _is_rule(state, first):
-        end, behind = _find_end(state, first + 1, last, re.compile(rf"{_RULE}|{ending}"))
-        return behind if end < behind and _is_rule(state, end) else first
-    while first < last and (found := _OPTION.match(_get_line(state, first))):
-        if found[1] in _SEEN_OPTIONS:
-            push_text(state, first, found[2])
-        first += 1
-    return first
-
-
-def _is_rule(state: StateBlock, line: int) -> bool:
-    return re.match(_RULE, _get_line(state, line)) is not None
-
-
 def _match(pattern: re.Pattern[str], state: StateBlock, line: int) -> re.Match[str] | None:
     """Return what a pattern finds in a line that is no code and not very long."""
     text = _get_line(state, line)
     return None if state.is_code_block(line) or len(text) > _LONGEST_LINE else pattern.match(text)
 
 
-def _find_end(state: StateBlock, first: int, last: int, ending: re.Pattern[str]) -> tuple[int, int]:
-    """Return the line with which a block ends, and the one behind it; without it, the block ends with what is around it."""
+def _find_end(state: StateBlock, first: int, last: int, ending: re.Pattern[str]) -> int:
+    """Return the line behind the one with which a block ends; without it, the block ends with what is around it."""
     for number in range(first, last):
         if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
-            return number, number
+            return number
         if not state.is_code_block(number) and ending.match(_get_line(state, number)):
-            return number, number + 1
-    return last, last
+            return number + 1
+    return last
 
 
 def _get_line(state: StateBlock, number: int) -> str:
@@ -127,21 +78,17 @@ _NO_FORMULA = rf"""
 # decides, so that no text is read twice: $HOME and $PATH are two words. The $ in %1$s begins and ends nothing.
 _FORMULA = re.compile(
     rf"""
-    \\\( ((?:[^\\`]|\\[^()])++) \\\)
+    \\\( (?:[^\\`]|\\[^()])++ \\\)
     | \$\$ (?!{_NAME}) (?:[^$\\]|\\.|\$(?!\$))++ \$\$
     | (?<!%\d)(?<!%\d\d) \$ (?![\s$]|{_NO_FORMULA}) (?:[^$\\]|\\.)++ (?<!\s)(?<!%\d)(?<!%\d\d) \$ (?!\d|{_NAME})
     """,
     re.DOTALL | re.VERBOSE,
 )
 _TEMPLATE = re.compile(r"\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}")  # and attributes
-_COMMAND = re.compile(r"\\[a-zA-Z]+|\{[^{}]*\}")
-_WORDS = re.compile(r"[^\W\d_]{3}[\s,;:]++[^\W\d_]{3}")
-_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u9fff\uac00-\ud7af]")
 _BLOCK_START = re.compile(r"\$\$|\\\[|\\begin\{(\w+\*?)\}")
 _ENDS = {"$$": "$$", r"\[": r"\]"}
-# A label can follow; behind a bracket with a backslash, it is a number.
-_DOLLARS_END = re.compile(r"[ \t]*+(?:\([^()]*\)|\{[^{}]*\})?[ \t]*+\Z")
-_BRACKET_END = re.compile(r"[ \t]*+(?:\(\d[^()\s]*\)|\{[^{}]*\})?[ \t]*+\Z")
+# A number or a label can follow.
+_BLOCK_END = re.compile(r"[ \t]*+(?:\([^()]*\)|\{[^{}]*\})?[ \t]*+\Z")
 # Of a block that begins with a backslash, because its end is looked for from every such beginning.
 _MOST_LINES = 100
 
@@ -149,7 +96,7 @@ _MOST_LINES = 100
 def _read_kept(state: StateInline, silent: bool, kind: str, pattern: re.Pattern[str]) -> bool:
     """Read what stays: a formula between ``$``, ``$$``, or ``\\(`` and ``\\)``, a template such as ``{{ page.title }}``, or attributes."""
     found = pattern.match(state.src, state.pos, state.posMax)
-    if found is None or (found.lastindex and _is_text(found[1])):
+    if found is None:
         return False
     if not silent:
         state.push(kind, "", 0)
@@ -182,25 +129,11 @@ def read_formula_block(state: StateBlock, first: int, last: int, silent: bool) -
         at = state.src.find(ending, max(start, state.bMarks[line]), state.eMarks[line])
         if at >= 0:
             behind = at + len(ending)
-            is_text = found[0] == r"\[" and _is_text(state.src[start:at])
-            pattern = _DOLLARS_END if ending == "$$" else _BRACKET_END
-            is_end = not is_text and bool(pattern.match(state.src, behind, state.eMarks[line]))
+            is_end = bool(_BLOCK_END.match(state.src, behind, state.eMarks[line]))
             if is_end and not silent:
                 state.line = line + 1
             return is_end
     return False
-
-
-def _is_text(source: str) -> bool:
-    """Return whether brackets hold text, because programs write a backslash before such brackets, too.
-
-    Two words side by side are text, but for those in braces: ``\\[see the notes\\]``. So is one word, if nothing beside
-    it looks like a formula.
-    """
-    plain = _COMMAND.sub(" ", source)
-    if _WORDS.search(plain):
-        return True
-    return bool(_WORD.search(plain)) and plain == source and not set("=^_") & set(plain)
 
 
 Rule = Callable[[StateInline, bool], bool]
@@ -232,7 +165,7 @@ def make_parser() -> MarkdownIt:
         .use(deflist_plugin)
     )
     ended = ["paragraph", "reference", "blockquote", "list"]
-    for read in (read_directive, read_kept_lines, _read_marker, read_formula_block):
+    for read in (read_kept_lines, _read_marker, read_formula_block):
         parser.block.ruler.before("fence", read.__name__, read, {"alt": ended})
     # The plugin's rule for marks in the text takes quadratic time; `inline` finds them.
     parser.block.ruler.before(

@@ -2,58 +2,23 @@
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Literal
 
 from headway.ext.documents.markdown.parser import find_marker
-from headway.ext.documents.marked_text import Part, flatten
+from headway.ext.documents.marked_text import flatten
 from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.placing import Placed, place
 
-_SPECIAL = re.compile(  # of # the first of those that could end a heading
-    r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*\[\]$]|<(?=[a-zA-Z/!?]|\Z)|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|(?<=\s)#(?=#*\s*\Z)"
+_HEADING_END = re.compile(r"(?<=\s)#(?=#*\s*\Z)")
+_SPECIAL = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|\Z)|[`*\[\]]|\$(?!\{)|<(?=[a-zA-Z/!?]|\Z)|(?<!\w)_|_(?!\w)|~(?=~)|&(?=#?\w+;)|"
+    + _HEADING_END.pattern
 )
+_ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~]")
 _INDENTATION = re.compile(r"\A(?: {4}| {0,3}\t)\s*")  # of code
 _BLOCK_START = re.compile(
     r"\A(\s*)(?:([-+:](?=\s|\Z)|[-=]+(?=\s*\Z)|#{1,6}(?=\s|\Z)|>|~~~|:::|!!!|\?\?\?|===)|(\d{1,9})([.)])(?=\s|\Z))"
 )
-_END = Part("break", "")
-
-
-class Escapes:
-    """The backslashes of a passage.
-
-    Args:
-        parts: The passage; without any, every special character gets a backslash.
-    """
-
-    def __init__(self, parts: Sequence[Part] = ()) -> None:
-        # Whether a character has one; and whether it has one before a certain other character, because \$5 and ${name}
-        # can stand in one passage.
-        self._is_escaped: dict[str, bool] = {}
-        for part, following in pairwise([*parts, _END]):
-            if part.kind == "text":
-                has_one = len(part.text) == 1 and part.source != part.text
-                self._add(part.text, following.text[:1], has_one)
-
-    def _add(self, text: str, following: str, has_one: bool) -> None:
-        for found in _SPECIAL.finditer(text):
-            behind = text[found.end() : found.end() + 1] or following
-            for key in {found[0], found[0] + behind}:
-                self._is_escaped[key] = self._is_escaped.get(key, False) or has_one
-
-    def escape(self, text: str) -> str:
-        """Return a text with backslashes before special characters.
-
-        A character that the passage lacks gets one, too.
-        """
-
-        def replace(found: re.Match[str]) -> str:
-            pair = text[found.start() : found.end() + 1]
-            has_one = self._is_escaped.get(pair, self._is_escaped.get(found[0], True))
-            return f"\\{found[0]}" if has_one else found[0]
-
-        return _SPECIAL.sub(replace, text)
 
 
 def escape_start(text: str, source: str) -> str:
@@ -80,7 +45,6 @@ _EMPHASIS = re.compile(r"[*_~]+")
 def write_markdown(
     block: Paragraph,
     translated: Translated,
-    escapes: Escapes,
     read: Callable[[str], Paragraph],
     *,
     is_cell: bool,
@@ -92,26 +56,32 @@ def write_markdown(
     Args:
         block: The block.
         translated: Its translation.
-        escapes: The backslashes of its passage.
         read: Reads the Markdown of a block.
         is_cell: Whether it is in a table, where ``|`` ends a cell.
     """
     if translated.text == block.text:
         return block.source
     parts = [*flatten(_fit_emphasis(place(block, translated)))]
-    written, safe = (_join(parts, each, block.source, is_cell) for each in (escapes, Escapes()))
-    # What was no markup in the source can become some where it stands now: a* and *b.
+    # Backslashes stand before special characters if the source has some, or if one would be markup where it stands now: a* and *b.
+    written, safe = (
+        _join(parts, special, block.source, is_cell) for special in (_HEADING_END, _SPECIAL)
+    )
+    if _ESCAPED.search(block.source):
+        return safe
     return written if written == safe or _is_same(read(written), read(safe)) else safe
 
 
-def _join(parts: Sequence[tuple[str, bool]], escapes: Escapes, source: str, is_cell: bool) -> str:
-    """Return the Markdown of a block from its texts and markup."""
+def _join(
+    parts: Sequence[tuple[str, bool]], special: re.Pattern[str], source: str, is_cell: bool
+) -> str:
+    """Return the Markdown of a block from its texts and markup; special characters get a backslash."""
+    is_heading_end = special is _HEADING_END and source.endswith("#")
     out = ""
     for part, is_markup in parts:
         if is_markup:
             out += part
             continue
-        text = escapes.escape(part)
+        text = part if is_heading_end else special.sub(r"\\\g<0>", part)
         if not out.strip():
             text = escape_start(text, source)
         out += text.replace("|", "\\|") if is_cell else text

@@ -1,19 +1,20 @@
 """Which parts of Office Open XML (.docx, .pptx, .xlsx) have text, and where it stands in them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 from headway.errors import HeadwayError
-from headway.ext.documents.office.cell_texts import PRINTED, read_note, read_printed
 from headway.ext.documents.office.directions import turn_cells, turn_slide, turn_word
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.run_paragraphs import CELL, SLIDE, WORD, read_paragraph
-from headway.ext.documents.office.xml_part import Grammar
-from headway.ext.documents.office.xml_tree import Node, find_attribute
+from headway.ext.documents.office.xml_part import Grammar, Place
+from headway.ext.documents.office.xml_tree import Node, local_name
 
 _TYPES, _RELATIONS = "[Content_Types].xml", "_rels/.rels"
+_MOST_DIGITS = 3  # of the number of an author
 _MAIN = {  # ends of the types of a file's main part: documents and templates, without and with macros
     ".docx": (
         "wordprocessingml.document.main", "wordprocessingml.template.main",
@@ -59,6 +60,23 @@ def _mentions_people(comment: Node) -> bool:
     return comment.find(".//{*}mention") is not None
 
 
+def _read_note(node: Node) -> Place:
+    """Return a note, which may begin with the name of its author; that is no part of the text."""
+    name = "".join(node[0].itertext()).strip() if len(node) else ""
+    is_author = name.endswith(":") and name[:-1].strip() == _find_author(node)
+    return read_paragraph(CELL, node, int(is_author))
+
+
+def _find_author(note: Node) -> str | None:
+    """Return the name of the author of a note, of those that stand at the beginning of the part."""
+    authors = note.getroottree().getroot()[0]
+    comment = note.getparent()
+    number = "" if comment is None else comment.get("authorId", "")
+    if local_name(authors) != "authors" or not number.isdecimal() or len(number) > _MOST_DIGITS:
+        return None
+    return next((author.text or "" for author in islice(authors, int(number), None)), "").strip()
+
+
 def _always(_: Node) -> bool:
     return True
 
@@ -95,7 +113,7 @@ _NEWER_CHART = replace(  # such as a waterfall or a map, which is looked up by n
 _MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
 _LONGEST_CELLS = {"si": 32_767, "is": 32_767}  # characters
 _SHEET = Grammar(
-    {"is": _CELLS, **dict.fromkeys(PRINTED, read_printed)},
+    {"is": _CELLS},
     frozenset({"c/v"}),
     attributes={"dataValidation": tuple(_MESSAGES), "hyperlink": ("tooltip",)},
     skipped={"v": _is_no_text},
@@ -125,7 +143,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.styles": Grammar(turn=turn_cells),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
-    "spreadsheetml.comments": Grammar({"text": read_note}),
+    "spreadsheetml.comments": Grammar({"text": _read_note}),
     "ms-excel.threadedcomments": Grammar(
         plain=frozenset({"threadedComment/text"}), skipped={"threadedComment": _mentions_people}
     ),
@@ -133,7 +151,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
 }
 # A worksheet without any of these has no text of its own, only numbers and shared strings.
 _SIGNS_OF_TEXT = re.compile(
-    rb"""<(?:\w+:)?(?:is|dataValidation|\w+(?:Header|Footer))\b|tooltip=|\bt=["']str["'][^<>]{0,200}>\s*<(?:\w+:)?v\b"""
+    rb"""<(?:\w+:)?(?:is|dataValidation)\b|tooltip=|\bt=["']str["'][^<>]{0,200}>\s*<(?:\w+:)?v\b"""
 )
 
 
@@ -155,18 +173,12 @@ def find_ooxml_parts(
         raise HeadwayError(f"is no {kind} file, although its name says so")
     if _RELATIONS not in package or not any(name in package for name in main):
         raise HeadwayError(NO_MAIN_PART)
-    found = [
+    yield from (
         (name, WORDLESS if _is_wordless(package, name, grammar) else grammar)
         for name in package.names
         for end, grammar in _GRAMMARS.items()
         if types.get(name, "").removesuffix("+xml").endswith(end)
-    ]
-    bound = _find_bound_elements(package, [name for name, grammar in found if grammar is _TEXT])
-    for name, grammar in found:
-        yield name, replace(grammar, plain=grammar.plain | bound) if grammar is _CORE else grammar
-    if bound:
-        stores = filter(_STORE.fullmatch, package.names)
-        yield from ((name, Grammar(plain=bound)) for name in stores)
+    )
 
 
 def _is_wordless(package: Package, name: str, grammar: Grammar) -> bool:
@@ -194,29 +206,3 @@ def read_types(package: Package) -> dict[str, str]:
     for name in package.names:
         types.setdefault(name, defaults.get(name.rpartition(".")[2].lower(), ""))
     return types
-
-
-_STORE = re.compile(r"customXml/[^/]+\.xml")
-_NOT_A_NAME = re.compile(r"^.*:|\[.*")
-
-
-def _find_bound_elements(package: Package, parts: Iterable[str]) -> frozenset[str]:
-    """Return the elements of the data that content controls of plain text show, as ``parent/element``: see `Grammar.plain`.
-
-    Other controls show dates, numbers or pictures.
-
-    Args:
-        package: A document of Word.
-        parts: The names of its parts with paragraphs.
-    """
-    found: set[str] = set()
-    for part in parts:
-        if b"dataBinding" not in package.read(part):
-            continue
-        for control in package.parse(part).iter("{*}sdtPr"):
-            binding = control.find("{*}dataBinding")
-            path = "" if binding is None else find_attribute(binding, "xpath")
-            if path and control.find("{*}text") is not None:
-                *_, parent, name = ["", *path.split("/")]
-                found.add(f"{_NOT_A_NAME.sub('', parent)}/{_NOT_A_NAME.sub('', name)}")
-    return frozenset(found)
