@@ -88,20 +88,6 @@ def test_elements_without_a_value_are_on() -> None:
     assert turn_word(row, ARABIC) == row
 
 
-def test_a_run_that_is_turned_stays_bold_and_large() -> None:
-    """In a run from right to left, Word reads other properties for bold and size (`w:bCs`, `w:szCs`)."""
-    for before, after in (
-        ('<w:bCs/><w:szCs w:val="40"/><w:rtl/>', '<w:b/><w:bCs/><w:sz w:val="40"/><w:szCs w:val="40"/><w:rtl w:val="0"/>'),
-        ('<w:b w:val="0"/><w:bCs/><w:iCs/><w:rtl w:val="true"/>', '<w:b w:val="0"/><w:bCs/><w:i/><w:iCs/><w:rtl w:val="0"/>'),
-        ('<w:bCs/><w:rtl w:val="off"/>', '<w:bCs/><w:rtl w:val="off"/>'), ("<w:bCs/>", "<w:bCs/>"),
-    ):  # fmt: skip
-        runs = [f"<w:r><w:rPr>{each}</w:rPr><w:t>a</w:t></w:r>" for each in (before, after)]
-        assert turn_word(f"<w:p>{runs[0]}</w:p>", ENGLISH) == f"<w:p>{runs[1]}</w:p>"
-        assert turn_word(f"<w:p>{runs[0]}</w:p>", ARABIC) == f"<w:p>{runs[0]}</w:p>"
-    off = '<w:p><w:r><w:rPr><w:b/><w:rtl w:val="0"/></w:rPr><w:t>a</w:t></w:r></w:p>'
-    assert turn_word(off, ARABIC) == off
-
-
 def test_recorded_changes_and_strange_tables_keep_their_form() -> None:
     old = "<w:tblPrChange><w:tblPr><w:tblW/></w:tblPr></w:tblPrChange>"
     for before, after in (

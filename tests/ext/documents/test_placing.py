@@ -49,14 +49,7 @@ def translated(source: str, target: str, pairs: Pairs) -> str:
         ("I paid the bill <img> ,", "die rechnung bezahlt hab ,", [(0, 2), (4, 3)], "die rechnung bezahlt <img> hab ,"),
         ("un<img> do<wbr> it", "es un tu", [(0, 1), (1, 2), (2, 0)], "es un<img> tu<wbr>"),
         ("a <img> <wbr> b", "A   B", [(0, 0), (1, 1)], "A <img> <wbr> B"),
-        # An element around a number with its sign is around both, one around the number alone is not. The sign
-        # has no link where only one of both languages writes it apart.
-        ("for <i>€4.17</i> in Rome", "für 4,17 € in Rom", [(0, 0), (1, 1)], "für <i>4,17 €</i> in Rom"),
-        ("<i>for $4.17</i> in Rome", "für 4,17\u00a0$ in Rom", [(0, 0), (1, 1)], "<i>für 4,17\u00a0$</i> in Rom"),
-        ("for <i>EUR 4.17</i> in Rome", "für 4,17 EUR in Rom", [(0, 0), (2, 1)], "für <i>4,17 EUR</i> in Rom"),
         ("in Rome <i>100 €</i>.", "in Rom €100.", [(0, 0), (1, 1), (2, 2)], "in Rom <i>€100</i>."),
-        ("by <i>5%</i>, for him", "um 5 %, für ihn", [(0, 0), (1, 1)], "um <i>5 %</i>, für ihn"),
-        ("for €<i>4.17</i> in Rome", "für 4,17 € in Rom", [(0, 0), (1, 1)], "für <i>4,17</i> € in Rom"),
         ("for <i>4</i> € in Rome", "für 4 € in Rom", [(0, 0), (1, 1)], "für <i>4</i> € in Rom"),
         # The mark that ends the text or a sentence is not in an element that moves there, whether the first word of the
         # next sentence has a link or not. A mark that the text has nowhere between belongs to it: an abbreviation.

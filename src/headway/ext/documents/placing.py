@@ -22,11 +22,10 @@ from headway.ext.documents.element_places import (
     strip_marks,
 )
 from headway.ext.documents.paragraph import Element, Paragraph, Translated, walk
-from headway.ext.protect import AMOUNT, between, overlapped, translate_range
+from headway.ext.protect import between, overlapped, translate_range
 from headway.text import Span, WordLinks, is_translatable
 
 _PAUSES = ",;:\uff0c\uff1b\uff1a\u3001"
-_LONGEST_AMOUNT = 32  # characters of a number with its unit
 # The first word of an element in the translation, the word behind it, and the element.
 WordRange = tuple[int, int, Element]
 Pairs = Sequence[tuple[int, int]]  # links of words
@@ -305,11 +304,6 @@ class _Placing:
         return [end for _, end in self._links.source if is_mark(self._text[end - 1])]
 
     @cached_property
-    def _amounts(self) -> list[Span]:
-        """Where the text has numbers with a unit or the sign of a currency."""
-        return [found.span() for found in AMOUNT.finditer(self._text)]
-
-    @cached_property
     def _next(self) -> list[int]:
         """For each word of the translation, where the text has the word for it, or for the next that has one."""
         starts = [len(self._text)] * (len(self._links.target) + 1)
@@ -363,23 +357,8 @@ class _Placing:
         if is_behind_mark and not inside[0].isspace():
             others = count_marks(target[a:b]) - count_marks(inside)
             a = min(b - 1, a + max(0, others))
-        amount = bisect_left(self._amounts, (element.start, 0))
-        has_amount = amount < len(self._amounts) and self._amounts[amount][1] <= element.end
-        if has_amount and not element.is_kept:
-            a, b = self._cover_amounts(a, b)
         a = min(max(a, span[0]), span[1])
         return a, min(max(b, a), span[1])
-
-    def _cover_amounts(self, start: int, end: int) -> Span:
-        """Return a range of the translation, made longer so that it has a number always together with its currency sign or unit.
-
-        The sign may stand before the number in one language and behind it in another: €4.17 and 4,17 €.
-        """
-        first, last = max(0, start - _LONGEST_AMOUNT), end + _LONGEST_AMOUNT
-        for found in AMOUNT.finditer(self._target, first, last):
-            if found.start() < end and start < found.end():
-                start, end = min(start, found.start()), max(end, found.end())
-        return start, end
 
     def _find_rest_of_word(self, element: Element) -> tuple[str, str]:
         """Return what else is in the words that an element begins and ends in: before it, and behind it."""

@@ -49,11 +49,9 @@ def make_parts(
         codes: Code of the original format that elements refer to, by its names.
         breaks: Whether the tags that are open are breaks, by what pairs them.
     """
-    at, protected, breaks = 0, _find_protected(nodes), {} if breaks is None else breaks
-    while at < len(nodes):
-        node, start = nodes[at], at
-        at = protected.get(at, at + 1)
-        source = node.document[node.start : nodes[at - 1].end]
+    breaks = {} if breaks is None else breaks
+    for node in nodes:
+        name, source = node.name, node.source
         if node.is_text:
             is_spaced = node.kind == "text" and not keeps_lines
             text = html.unescape(LINE_BREAK.sub(" ", source)) if is_spaced else node.text
@@ -62,40 +60,28 @@ def make_parts(
         if _is_segment(node):
             yield from make_parts(node.children, keeps_lines, codes, breaks)
             continue
-        name = node.name
-        is_whole = start in protected or name in _CODE
-        content = "".join(each.text for each in nodes[start:at]) if is_whole else ""
-        is_break = _is_break(node, content or _find_code(node, codes))
-        if start not in protected and name in _OPENING:
+        if name == "mrk" and _is_protected(node):
+            yield make_kept(source, node.text)
+            continue
+        code = (node.text if name in _CODE else "") or _find_code(node, codes)
+        is_break = _is_break(node, code)
+        if name in _OPENING:
             name = _pair_name(node)
             breaks.setdefault(name, []).append(is_break)
             yield Part("break" if is_break else "open", source, name=name)
-        elif start not in protected and name in _CLOSING:
+        elif name in _CLOSING:
             name = _pair_name(node)
             is_break = (bool(breaks.get(name)) and breaks[name].pop()) or is_break
             yield Part("break" if is_break else "close", source, name=name)
-        elif not is_whole and node.closing:
+        elif name not in _CODE and node.closing:
             yield Part("break" if is_break else "open", node.tag, name=name)
             yield from make_parts(node.children, keeps_lines, codes, breaks)
             yield Part("break" if is_break else "close", node.closing, name=name)
         elif is_break:
             yield Part("break", source)
         else:
-            is_read = start in protected
-            yield make_kept(source, content if is_read else _read_kept(node, content, codes))
-
-
-def _read_kept(node: XmlNode, content: str, codes: Mapping[str, str]) -> str:
-    """Return the text of an element that stays; "" if it stands for no word, such as a tag or a line break.
-
-    Args:
-        node: The element.
-        content: The text in it.
-        codes: See `make_parts`.
-    """
-    if node.name in _ALONE:
-        return _WORD if _is_placeholder(node, content or _find_code(node, codes)) else ""
-    return "" if node.name in _CODE else content
+            is_word = name in _ALONE and _is_placeholder(node, code)
+            yield make_kept(source, _WORD if is_word else "")
 
 
 def _is_break(node: XmlNode, code: str) -> bool:
@@ -123,23 +109,6 @@ def _is_placeholder(node: XmlNode, code: str) -> bool:
     code = code.strip()
     is_variable = attributes.get("subType") == "xlf:var"
     return is_variable or find_protected_text(code) == [ProtectedText(0, len(code), "name")]
-
-
-def _find_protected(nodes: Sequence[XmlNode]) -> dict[int, int]:
-    """Return where text that is not for translation ends among neighbors, by the number of the first node of it.
-
-    It stands in a ``mrk``, or between ``sm`` and ``em``.
-    """
-    found: dict[int, int] = {}
-    started: dict[str, int] = {}  # the marks
-    for number, node in enumerate(nodes):
-        if node.name == "mrk" and node.closing and _is_protected(node):
-            found[number] = number + 1
-        elif node.name == "sm" and _is_protected(node):
-            started[_pair_name(node)] = number
-        elif node.name == "em" and _pair_name(node) in started:
-            found[started.pop(_pair_name(node))] = number + 1
-    return found
 
 
 def _is_protected(node: XmlNode) -> bool:

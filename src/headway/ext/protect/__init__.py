@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from headway.ext.protect.numbers import NUMBER, count_different_numbers, spell_numbers
     from headway.ext.protect.patterns import BREAK_TAG, BREAKS
     from headway.ext.protect.protected_text import (
-        AMOUNT,
         PRIVATE_USE,
         ProtectedText,
         divide_at_breaks,

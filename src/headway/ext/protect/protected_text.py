@@ -20,7 +20,6 @@ _EXPRESSIONS = {
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{some})" for kind, some in _EXPRESSIONS.items()))
 _BREAK = re.compile(_EXPRESSIONS["break"])
-AMOUNT = re.compile(DEFINITIONS["AMOUNT"])
 SYMBOLS = re.compile(DEFINITIONS["SYMBOLS"])
 _MEASURE = re.compile(DEFINITIONS["MEASURE"])
 _LONE_UNIT = re.compile(f"(?!bar|{DEFINITIONS['WORDLIKE']})(?:{DEFINITIONS['UNITS']})")

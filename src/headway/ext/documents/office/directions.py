@@ -5,7 +5,6 @@ Each function that turns a part changes its tree, and returns whether anything h
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from functools import partial
 from typing import NamedTuple
 
@@ -141,8 +140,6 @@ def turn_book(root: Node, is_rtl: bool) -> bool:
     return not is_old and turn_attributes(table, root, is_rtl)
 
 
-# What a run of Word from right to left has in the place of what others have.
-_OF_RUNS = {"bCs": "b", "iCs": "i", "szCs": "sz"}
 # The elements that stand before an element of Word; the order is fixed.
 _EARLIER = {
     "docDefaults": "", "pPrDefault": "rPrDefault", "pPr": "", "bidiVisual": "tblStyle tblpPr tblOverlap",
@@ -164,8 +161,6 @@ def turn_word(root: Node, is_rtl: bool) -> bool:
         if is_on != is_rtl and not (is_run and is_rtl):
             node.set(f"{own}val", str(int(is_rtl)))
             is_changed = True
-            if is_run:
-                _keep_look(node.getparent(), own)
     if is_rtl:
         for table in root.iter(f"{own}tblPr"):
             if local_name(table.getparent()) == "tbl":
@@ -188,13 +183,3 @@ def _add(node: Node, names: Sequence[str]) -> bool:
             is_changed = True
         node = child
     return is_changed
-
-
-def _keep_look(properties: Node, own: str) -> None:
-    """Give a run that is turned what only runs from right to left name in another way."""
-    for name, plain in _OF_RUNS.items():
-        found = properties.find(own + name)
-        if found is not None and properties.find(own + plain) is None:
-            copy = deepcopy(found)
-            copy.tag = own + plain
-            found.addprevious(copy)
