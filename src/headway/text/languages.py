@@ -96,7 +96,7 @@ def translate_gap(gap: str, languages: "Languages") -> str:
 
 def is_translatable(text: str) -> bool:
     """Return whether a text has a letter or a digit."""
-    return any(character.isalnum() for character in text)
+    return any(map(str.isalnum, text))
 
 
 Languages = tuple[str, str]  # codes of source and target

@@ -158,16 +158,6 @@ def test_the_first_form_has_the_number_where_it_serves_more_than_one() -> None:
         assert f'msgstr[0] "{first}"' in document.write(translated).decode()
 
 
-def test_the_mark_of_a_menu_is_in_no_directive() -> None:
-    source = HEADER + '#, c-format\nmsgid "_Open %\'d"\nmsgstr ""\n'
-    document = open_document(source.encode(), "x.po", DocumentOptions("en", "de"))
-    [paragraph] = document.paragraphs
-    assert paragraph.text == "Open %'d"
-    [element] = paragraph.elements
-    translated = Translated("%'d offen", kept={element.start: (0, 3)})
-    assert 'msgstr "%\'d _offen"' in document.write([translated]).decode()
-
-
 @pytest.mark.parametrize(
     "name", ["c", "python", "java", "java-printf", "php", "perl", "gcc-internal", "ruby", "boost", "lisp", "rust", "sh"]
 )  # fmt: skip

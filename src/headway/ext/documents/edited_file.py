@@ -28,7 +28,7 @@ class Entry(Protocol):
         """
 
 
-@dataclass
+@dataclass(slots=True)
 class TextEntry:
     """An entry that is one text, and is written as it is.
 

@@ -33,7 +33,7 @@ _LONGEST_LANGUAGE_KEY = 14  # characters of a match
 _SHOWN_KEYS, _SHOWN = 4, 40  # keys of a place, and characters of each
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class _Value(TextEntry):
     """A string value, with its quotes.
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from headway.text import Span, WordLinks
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """An inline element, such as bold words, a link, an image or a code span.
 
@@ -40,7 +40,7 @@ def walk(elements: Sequence[Element]) -> Iterator[Element]:
         yield from walk(element.inner)
 
 
-@dataclass
+@dataclass(slots=True)
 class Paragraph:
     """What is translated at once: a paragraph, a heading, a cell, a subtitle, an attribute.
 
@@ -71,7 +71,7 @@ class Paragraph:
         return Paragraph(text, elements, place=place)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Translated:
     """The translation of a paragraph.
 

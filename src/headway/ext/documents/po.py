@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
@@ -126,26 +126,21 @@ def _set_field(header: str, name: str, value: str) -> str:
     return header if count else header + "\n" * (not header.endswith("\n")) + field
 
 
-@dataclass
+@dataclass(slots=True)
 class _Source:
     """A text from which a form of a message is made.
 
     Attributes:
-        text: Is translated, with the number of a count if there is one.
+        message: Is translated, with the number of a count if there is one.
         flags: Of the entry.
         is_own: Whether the form says what it is for: others are a guess.
         numbered: The text with its count; None: it is translated as it is.
     """
 
-    text: str
+    message: FormattedMessage
     flags: Sequence[str]
     is_own: bool
     numbered: NumberedText | None = None
-
-    @cached_property
-    def message(self) -> FormattedMessage:
-        """The text with what a program replaces in it."""
-        return FormattedMessage(self.text, self.flags)
 
     @property
     def paragraph(self) -> Paragraph:
@@ -170,7 +165,7 @@ def _list_unnamed(message: str, flags: Sequence[str]) -> list[str]:
     return [each.source for each in FormattedMessage(message, flags).directives if each.takes_next]
 
 
-@dataclass
+@dataclass(slots=True)
 class _CatalogEntry:
     """An entry that is translated.
 
@@ -189,6 +184,10 @@ class _CatalogEntry:
     line_end: str
     is_complete: bool
     is_right: bool
+    _sources: list[list[_Source]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sources = self._read_sources()
 
     @property
     def start(self) -> int:
@@ -200,12 +199,12 @@ class _CatalogEntry:
         """What is translated for each form: of a plural, also sentences with numbers that the form serves."""
         return [source.paragraph for sources in self._sources for source in sources]
 
-    @cached_property
-    def _sources(self) -> list[list[_Source]]:
-        """The sources of each form, the best first; the last one is the text as it is."""
+    def _read_sources(self) -> list[list[_Source]]:
+        """Return the sources of each form, the best first; the last one is the text as it is."""
         one, *others = (each.text for each in self.entry.ids)
         if not others:
-            return [[_Source(one, self.entry.flags, True)]]
+            flags = self.entry.flags
+            return [[_Source(FormattedMessage(one, flags), flags, True)]]
         numbers = self.forms.numbers if self.forms else [()] * max(2, len(self.entry.strings))
         return [
             [*self._list_sources(own, one, others[0], is_first=not number)]
@@ -224,9 +223,10 @@ class _CatalogEntry:
             for text, number in tries:
                 if count := _find_count(text, flags):
                     numbered = NumberedText(text, count, number)
-                    yield _Source(numbered.filled, flags, self.is_right, numbered)
+                    message = FormattedMessage(numbered.filled, flags)
+                    yield _Source(message, flags, self.is_right, numbered)
         is_own = self.is_right and (is_one or is_plain)
-        yield _Source(one if is_one else several, flags, is_own)
+        yield _Source(FormattedMessage(one if is_one else several, flags), flags, is_own)
 
     def edit(self, translations: Sequence[Translated]) -> list[Edit]:
         """Return the edits that replace the translations of the entry, and say how finished they are."""

@@ -1,8 +1,8 @@
 """The entries of a message catalog of gettext, with their places in the file."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from headway.errors import HeadwayError
 from headway.ext.documents.text_file import check_count
@@ -17,7 +17,7 @@ _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.item
 }  # fmt: skip
 
 
-@dataclass
+@dataclass(slots=True)
 class Group:
     """A keyword with its strings, or a comment: lines of an entry.
 
@@ -38,40 +38,32 @@ class Group:
     @property
     def flags(self) -> list[str]:
         """The flags that a comment lists, such as fuzzy and c-format."""
-        listed = self.text[2:].split(",") if self.keyword == "#," else []
-        return [flag.strip() for flag in listed]
+        if self.keyword != "#,":
+            return []
+        return [flag.strip() for flag in self.text[2:].split(",")]
 
 
-@dataclass
 class PoEntry:
     """An entry of a catalog.
 
-    Attributes:
+    Args:
         line: The number of its first line.
         groups: Translators' notes, references, flags, former texts (``#|``), and the texts of its keywords.
+
+    Attributes:
+        ids: The text, and then its plural if it has one.
+        strings: The translations: one for each plural form.
+        flags: Such as fuzzy and c-format.
     """
 
-    line: int
-    groups: list[Group] = field(default_factory=list)
+    def __init__(self, line: int, groups: Sequence[Group]) -> None:
+        self.line, self._groups = line, groups
+        self.ids, self.strings = self.find("msgid"), self.find("msgstr")
+        self.flags = [flag for group in groups for flag in group.flags]
 
     def find(self, start: str) -> list[Group]:
-        """Return the groups whose keyword starts so: ``msgid`` is the text, and its plural if it has one."""
-        return [group for group in self.groups if group.keyword.startswith(start)]
-
-    @cached_property
-    def ids(self) -> list[Group]:
-        """The text, and then its plural if it has one."""
-        return self.find("msgid")
-
-    @cached_property
-    def strings(self) -> list[Group]:
-        """The translations: one for each plural form."""
-        return self.find("msgstr")
-
-    @cached_property
-    def flags(self) -> list[str]:
-        """Its flags, such as fuzzy and c-format."""
-        return [flag for group in self.groups for flag in group.flags]
+        """Return the groups whose keyword starts so."""
+        return [group for group in self._groups if group.keyword.startswith(start)]
 
     @property
     def is_fuzzy(self) -> bool:
@@ -90,38 +82,45 @@ def read_entries(text: str, encoding: str) -> list[PoEntry]:
         HeadwayError: If a line is no part of a catalog, or an entry has no text or no translation.
     """
     check_count(text.count("\n"), "lines")
-    entries, at = [PoEntry(1)], 0
+    entries, at = [(1, list[Group]())], 0  # the first line of each, and its groups
     last: Group | None = None  # the last keyword of the entry
     for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+\Z", text), start=1):
-        entry, content = entries[-1], line.strip()
+        (_, groups), content = entries[-1], line.strip()
         start, at = at, at + len(line)
         is_whole = last is not None and last.keyword.startswith("msgstr")
         if not content or content.startswith("#"):
             if is_whole:
-                entries.append(entry := PoEntry(number + (not content)))
-                last = None
+                groups, last = [], None
+                entries.append((number + (not content), groups))
             if not content or content.startswith("#~"):  # comments of an obsolete entry
-                entry.groups = entry.find("msg")
+                groups[:] = [group for group in groups if group.keyword.startswith("msg")]
             else:
-                entry.groups.append(Group(line[:2], start, at, line))
+                groups.append(Group(line[:2], start, at, line))
             continue
         if keyword := _KEYWORD.match(content):
             if is_whole and not keyword[1].startswith("msgstr"):
-                entries.append(entry := PoEntry(number))
+                entries.append((number, groups := []))
             last = Group(keyword[1], start, at)
-            entry.groups.append(last)
+            groups.append(last)
             content = content[keyword.end() :]
         if last is None or not _STRINGS.match(content):
             raise HeadwayError(f"line {number}: is no part of a message catalog (.po)")
         last.strings += map(_unescape, _STRING.findall(content))
         last.end = at
-    entries = [entry for entry in entries if entry.find("msg")]
-    for entry in entries:
-        if len(entry.ids) not in (1, 2) or not entry.strings:
-            raise HeadwayError(f"line {entry.line}: an entry needs one msgid, and a msgstr")
-        for message in entry.find("msg"):
-            message.text = _decode("".join(message.strings), encoding, entry.line)
-    return entries
+    return [
+        _make_entry(number, own, encoding)
+        for number, own in entries
+        if any(group.keyword.startswith("msg") for group in own)
+    ]
+
+
+def _make_entry(line: int, groups: Sequence[Group], encoding: str) -> PoEntry:
+    entry = PoEntry(line, groups)
+    if len(entry.ids) not in (1, 2) or not entry.strings:
+        raise HeadwayError(f"line {line}: an entry needs one msgid, and a msgstr")
+    for message in entry.find("msg"):
+        message.text = _decode("".join(message.strings), encoding, line)
+    return entry
 
 
 def quote(keyword: str, text: str, line_end: str) -> str:

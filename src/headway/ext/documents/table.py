@@ -8,7 +8,7 @@ from functools import partial
 from headway.errors import HeadwayError, suggest
 from headway.ext.documents.edited_file import EditedFile, TextEntry
 from headway.ext.documents.icu_message import read_message
-from headway.ext.documents.paragraph import Document, DocumentOptions
+from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph
 from headway.ext.documents.text_file import check_count, read_text_file
 from headway.text import is_translatable
 
@@ -18,7 +18,7 @@ _SAMPLE = 65_536  # characters in which the first row ends
 _SHOWN = 12  # names of columns in a message
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class _Cell(TextEntry):
     """A cell.
 
@@ -33,6 +33,11 @@ class _Cell(TextEntry):
     column: int
     delimiter: str
     is_quoted: bool
+
+    @property
+    def paragraphs(self) -> list[Paragraph]:
+        """The text."""
+        return [Paragraph(self.text, place=f"cell {name_column(self.column + 1)}{self.row + 1}")]
 
     def write(self, text: str) -> str:
         """Return another text of the cell, in quotes if it needs them."""
@@ -140,7 +145,7 @@ def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
     at, row, column = start, 0, 0
 
     def make(end: int, content: str, *, is_quoted: bool = False) -> _Cell:
-        return _Cell(at, end, content, f"cell {name_column(column + 1)}{row + 1}", row=row, column=column, delimiter=delimiter, is_quoted=is_quoted)  # fmt: skip
+        return _Cell(at, end, content, row=row, column=column, delimiter=delimiter, is_quoted=is_quoted)  # fmt: skip
 
     while at < len(text):
         if found := quoted.match(text, at):

@@ -12,7 +12,7 @@ from headway.ext.protect.patterns import PATTERNS, Pattern
 from headway.text import Span
 
 _FORMATS = {flag: each for each in PATTERNS if each.kind == "format" for flag in each.name.split()}
-_NONE = Pattern("format", "", "(?!)")
+_NONE = Pattern("format", "", "")
 
 
 class Directive(NamedTuple):
@@ -45,6 +45,9 @@ class FormattedMessage:
         formats = (_FORMATS.get(flag.removesuffix("-format")) for flag in flags)
         self._format = next(filter(None, formats), _NONE)
         self.directives: list[Directive] = []
+        self.text, self._escaped = message, ""
+        if self._format is _NONE:
+            return
         escaped, at, length = self._format.escaped, 0, 0
         parts, between = list[str](), list[str]()
         for found in re.finditer(self._format.expression, message, re.DOTALL):
