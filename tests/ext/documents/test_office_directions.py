@@ -124,45 +124,6 @@ def test_tables_of_word_begin_at_the_right() -> None:
     assert turn_word(table, ENGLISH) == table
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        ("de", 'w:val="de" w:eastAsia="x" w:bidi="y"'),
-        ("ja-JP", 'w:val="ja-JP" w:eastAsia="ja-JP" w:bidi="y"'),
-        ("th", 'w:val="th" w:eastAsia="x" w:bidi="th"'),
-        ("fa", 'w:val="fa" w:eastAsia="x" w:bidi="fa"'),
-    ],
-)
-def test_scripts_of_asia_and_complex_ones_have_languages_of_their_own(
-    target: str, expected: str
-) -> None:
-    tag = '<w:lang w:val="en-US" w:eastAsia="x" w:bidi="y"/>'
-    turned = turn_word(tag, DocumentOptions("en", target))
-    assert turned == f"<w:lang {expected}/>"
-    assert turn_word(tag, DocumentOptions("fr", target)) == tag
-
-
-@pytest.mark.parametrize("source", ["ja", "ar"])
-def test_the_language_of_a_text_has_the_attribute_of_its_script(source: str) -> None:
-    tag = '<w:lang w:val="en-US" w:eastAsia="ja-JP" w:bidi="ar-SA"/>'
-    turned = turn_word(tag, DocumentOptions(source, "de"))
-    assert turned == tag.replace("en-US", "de")
-    assert turn_word(tag, DocumentOptions("fr", "de")) == tag
-
-
-def test_open_document_names_countries_apart() -> None:
-    western = 'fo:language="en" fo:country="US"'
-    other = 'style:language-asian="zxx" style:country-asian="none" style:language-complex="hi" style:country-complex="IN"'
-    for target, expected in (
-        ("de", f'fo:language="de" fo:country="none" {other}'),
-        ("zh-TW", f'fo:language="zh" fo:country="TW" {other.replace("zxx", "zh").replace("none", "TW", 1)}'),
-        ("ar", f'fo:language="ar" fo:country="none" {other.replace("hi", "ar").replace("IN", "none")}'),
-    ):  # fmt: skip
-        content = f'<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f"><style:text-properties {western} {other}/></office:styles>'  # fmt: skip
-        data = make_text(styles=content)
-        assert expected in turn(data, ".odt", "styles.xml", DocumentOptions("en", target))
-
-
 def test_slides_are_mirrored() -> None:
     def make(levels: str) -> bytes:
         content = f'<p:sldMaster xmlns:p="p" xmlns:a="a">{levels}</p:sldMaster>'
@@ -318,3 +279,13 @@ def test_a_turned_file_can_be_read_again(suffix: str) -> None:
         assert [each.text.upper() for each in again.paragraphs] == [
             each.text.upper() for each in document.paragraphs
         ]
+
+
+def test_the_language_of_a_text_is_named_with_its_country() -> None:
+    tag = '<w:lang w:val="en-US" w:eastAsia="x" w:bidi="y"/>'
+    assert turn_word(tag, DocumentOptions("en", "th")) == tag.replace("en-US", "th")
+    assert turn_word(tag, DocumentOptions("fr", "de")) == tag
+    for target, expected in (("de", 'fo:language="de" fo:country="none"'), ("zh-TW", 'fo:language="zh" fo:country="TW"')):  # fmt: skip
+        content = '<office:styles xmlns:office="o" xmlns:style="s" xmlns:fo="f"><style:text-properties fo:language="en" fo:country="US" style:country-asian="none"/></office:styles>'
+        data = make_text(styles=content)
+        assert f'{expected} style:country-asian="none"' in turn(data, ".odt", "styles.xml", DocumentOptions("en", target))  # fmt: skip

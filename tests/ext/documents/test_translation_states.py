@@ -16,7 +16,7 @@ from babel import Locale
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.plural_forms import (
-    _BY_CODE,
+    _FORMS,
     PluralForms,
     choose_plural_forms,
     find_plural_forms,
@@ -218,7 +218,7 @@ def test_the_plural_forms_of_a_header_are_those_of_the_language_or_finer() -> No
 
 def test_the_rules_of_plurals_are_those_of_the_cldr() -> None:
     """But for some languages in which most catalogs have others."""
-    for code, field in _BY_CODE.items():
+    for code, field in _FORMS.items():
         if code in (
             "guw",
             "sh",

@@ -1,7 +1,6 @@
 """The languages of a translation, and the language codes in a document that it changes."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from headway.errors import HeadwayError
 from headway.text import shorten_code
@@ -15,11 +14,6 @@ _RIGHT_TO_LEFT = frozenset({
 _SCRIPTS = frozenset(
     {"adlm", "arab", "aran", "hebr", "mand", "nkoo", "rohg", "samr", "syrc", "thaa"}
 )
-_ASIAN = frozenset({"ja", "ko", "yue", "zh"})
-# Office programs call these languages complex scripts, as they do those from right to left, and name them in a separate attribute.
-_COMPLEX = frozenset({
-    "as", "bn", "bo", "dz", "gu", "hi", "km", "kn", "lo", "mai", "ml", "mr", "my", "ne", "or", "pa", "sa", "si", "ta", "te", "th",
-})  # fmt: skip
 
 
 @dataclass
@@ -84,13 +78,6 @@ def check_catalog(texts: str, code: str, language: str) -> None:
         raise HeadwayError(
             f"is a catalog of {texts} {code[:30]!r}, and not {language!r}: give a model of that language"
         )
-
-
-def find_script_group(code: str) -> Literal["western", "asian", "complex"]:
-    """Return the group of the scripts of a language, as office programs have fonts and languages for each."""
-    if is_rtl(code) or primary_language(code) in _COMPLEX:
-        return "complex"
-    return "asian" if primary_language(code) in _ASIAN else "western"
 
 
 def is_rtl(code: str) -> bool:

@@ -29,15 +29,18 @@ _SLIDES, _WORKBOOK, _STRINGS = "ppt/presentation.xml", "xl/workbook.xml", "xl/sh
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
-class _Part(Protocol):
-    """A part of a package."""
+class Member(Protocol):
+    """A document in a package."""
 
     @property
     def paragraphs(self) -> Sequence[Paragraph]:
         """Its texts, in their order."""
 
+    def write(self, translations: Sequence[Translated]) -> bytes | None:
+        """Return it with its texts replaced; None: nothing changes."""
 
-def name_office_places(package: Package, parts: Mapping[str, _Part]) -> None:
+
+def name_office_places(package: Package, parts: Mapping[str, Member]) -> None:
     """Say of each text of a package where it is.
 
     Args:
@@ -47,7 +50,12 @@ def name_office_places(package: Package, parts: Mapping[str, _Part]) -> None:
     slides = (name for name, _ in list_parts(package, _SLIDES, "sldId"))
     titles = {name: f"slide {number}" for number, name in enumerate(slides, 1)}
     sheets = {name: node.get("name", "") for name, node in list_parts(package, _WORKBOOK, "sheet")}
-    cells = _find_cells(package, sheets) if _STRINGS in parts else {}
+    found = read_cells(package, sheets, _STRINGS) if _STRINGS in parts else ()
+    cells = dict[
+        str, str
+    ]()  # the first of each text, which a workbook stores once for all its cells
+    for cell, text in found:
+        cells.setdefault(text.strip(), cell)
     for name, part in parts.items():
         title = (titles | sheets).get(name) or _describe(name)
         for number, paragraph in enumerate(part.paragraphs, 1):
@@ -61,14 +69,6 @@ def _describe(name: str) -> str:
     return "" if stem in _MAIN else " ".join(_WORDS.findall(stem)).lower() or stem
 
 
-def _find_cells(package: Package, sheets: Mapping[str, str]) -> dict[str, str]:
-    """Return the first cell of each text, such as ``Sheet1!B7``; a workbook stores a text once for all its cells."""
-    found: dict[str, str] = {}
-    for cell, text in read_cells(package, sheets, _STRINGS):
-        found.setdefault(text.strip(), cell)
-    return found
-
-
 # Ends of types of files in a file, such as the numbers behind a chart, and the suffix of such files.
 _INNER = {
     "officedocument.wordprocessingml.document": ".docx",
@@ -80,17 +80,6 @@ _INNER = {
 # Ends of the types of parts with cells, or with the names of their columns.
 _CELLS = ("sharedStrings+xml", "worksheet+xml", "spreadsheetml.table+xml")
 _MOST_SHOWN = 5  # cells in a message
-
-
-class Member(Protocol):
-    """A document in a package."""
-
-    @property
-    def paragraphs(self) -> Sequence[Paragraph]:
-        """Its texts, in their order."""
-
-    def write(self, translations: Sequence[Translated]) -> bytes | None:
-        """Return it with its texts replaced; None: nothing changes."""
 
 
 class PackagedDocument:

@@ -7,13 +7,12 @@ from itertools import islice
 
 from lxml.etree import iterwalk
 
-from headway.ext.documents.language_codes import LanguagePair, find_script_group
+from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import Turn
 from headway.ext.documents.office.package import Package
 from headway.ext.documents.office.xml_tree import (
     Node,
     clean_text,
-    find_attribute,
     find_key,
     local_name,
     name_element,
@@ -91,18 +90,6 @@ class Grammar:
     limits: Mapping[str, int] = field(default_factory=dict)
 
 
-# The attributes that name the language and the country ("" if there is none), for each group of scripts: Western scripts,
-# scripts of East Asia, and complex scripts, which are written from right to left or join their letters.
-_NAMES = {
-    "val": {"western": ("val", ""), "asian": ("eastAsia", ""), "complex": ("bidi", "")},
-    "language": {
-        "western": ("language", "country"),
-        "asian": ("language-asian", "country-asian"),
-        "complex": ("language-complex", "country-complex"),
-    },
-}
-
-
 def change_languages(root: Node, grammar: Grammar, language: LanguagePair) -> bool:
     """Name the new language in a part, and return whether anything has changed."""
     is_changed = False
@@ -118,23 +105,15 @@ def change_languages(root: Node, grammar: Grammar, language: LanguagePair) -> bo
 
 
 def _change(node: Node, attribute: str, language: LanguagePair) -> bool:
-    """Name the new language in the attributes of an element, and return whether one has changed."""
-    groups = _NAMES.get(attribute, {"western": (attribute, "")})
-    own, _ = groups.get(find_script_group(language.source), (attribute, ""))
-    if not language.replaces(find_attribute(node, own) or find_attribute(node, attribute)):
+    """Name the new language in an attribute of an element, and its country in another; return whether anything has changed."""
+    key, country_key = find_key(node, attribute), find_key(node, "country")
+    if not key or not language.replaces(node.get(key)):
         return False
-    values = {}
-    for group in ("western", find_script_group(language.target)):
-        name, country_name = groups.get(group, ("", ""))
-        code, _, country = language.target.replace("_", "-").partition("-")
-        values[name] = code if country_name else language.target
-        values[country_name] = country if len(country) == 2 else "none"
-    changed = {
-        name: new for name, new in values.items() if find_attribute(node, name) not in ("", new)
-    }
-    for name, new in changed.items():
-        node.set(find_key(node, name), new)
-    return bool(changed)
+    code, _, country = language.target.replace("_", "-").partition("-")
+    node.set(key, code if country_key else language.target)
+    if country_key:
+        node.set(country_key, country if len(country) == 2 else "none")
+    return True
 
 
 _UNLIMITED = 1 << 30
