@@ -84,6 +84,22 @@ def test_the_pages_on_parsing_make_each_directory_once(tmp_path: Path) -> None:
     assert len(set(made)) == len(made)
 
 
+@pytest.mark.skipif(
+    not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"
+)
+@pytest.mark.parametrize("name", ["headway.service", "training.sbatch", "training.yaml"])
+def test_commands_of_files_to_copy_are_understood(name: str, tmp_path: Path) -> None:
+    lines = (ROOT / "deploy" / name).read_text(encoding="utf-8").splitlines()
+    calls = [
+        words
+        for line in lines
+        if (call := CALL.search(line.split("# ")[0]))
+        for words in find_calls(line[call.start() :], tmp_path)
+    ]
+    assert len(calls) == 1
+    check_command(calls[0])
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(
     not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"

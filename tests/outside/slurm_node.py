@@ -3,7 +3,7 @@
     apt-get install slurm-wlm; python tests/outside/slurm_node.py
 
 Slurm's daemons are started for this script alone, with their files in a temporary directory. Jobs run the script
-of docs/scaling.md with two ranks on a toy model. They are requeued by the operator (``scontrol requeue``), reach
+of deploy/training.sbatch with two ranks on a toy model. They are requeued by the operator (``scontrol requeue``), reach
 the end of their time, and lose the processes of a step (``scancel --signal=KILL``). At the end weights, optimizer
 and metrics must be those of a run with one process that nothing happened to, bit by bit. A canceled job must save
 a checkpoint and stay ended. The command must be a single process in a batch script, in a shell of ``salloc`` and
@@ -30,7 +30,7 @@ from support.campaign import Campaign, note, wait_until
 from support.processes import command_line
 from support.runs import count_steps, words, write_corpus
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "scaling.md"
+SCRIPT = Path(__file__).parents[2] / "deploy" / "training.sbatch"
 CONFIGURATION = Path(__file__).with_name("slurm.conf")
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 PATIENCE = 300.0  # seconds of a training, or of Slurm
@@ -171,16 +171,14 @@ class Jobs(Campaign):
 
 
 def documented_script(command: list[str]) -> str:
-    """Return the batch script of the documentation for two tasks on one node, with another command."""
-    found = re.search(
-        r"```bash\n(#!/bin/bash\n#SBATCH.*?)```", DOCUMENTATION.read_text(), re.DOTALL
+    """Return the batch script that we ship for two tasks on one node, with another command."""
+    script = re.sub(
+        r"#SBATCH --(gpus-per-node|output)=.*\n", "", SCRIPT.read_text(encoding="utf-8")
     )
-    assert found, "the documentation has no batch script"
-    script = re.sub(r"#SBATCH --(gpus-per-node|output)=.*\n", "", found[1])
     for name, value in (("nodes", 1), ("ntasks-per-node", 2), ("cpus-per-task", 1)):
         script = re.sub(rf"--{name}=\S+", f"--{name}={value}", script)
     script, count = re.subn(r"headway train .*", lambda _: shlex.join(command), script)
-    assert count == 1, "the documentation's batch script does not train"
+    assert count == 1, "the batch script does not train"
     return script
 
 
