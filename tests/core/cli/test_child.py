@@ -1,7 +1,6 @@
 """Commands that a command runs: they get its signals, and end when it ends."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import headway
 from headway.cli.launch import run_child
 from headway.cli.main import main
 from support.processes import children, fork, is_running
@@ -88,28 +86,3 @@ def test_a_child_does_not_import_from_the_directory_where_it_is_started(tmp_path
     )
     assert done.returncode == 0
     assert output.read_text().startswith("headway ")
-
-
-def test_a_signal_that_comes_too_late_for_the_child_ends_what_would_follow(tmp_path):
-    """As in the last seconds of a training, which finishes then."""
-    ready, package = tmp_path / "ready", tmp_path / "headway"
-    shutil.copytree(Path(headway.__file__).parent, package)
-    late = f"""
-import signal, time
-from pathlib import Path
-signal.signal(signal.SIGTERM, lambda *_: Path({str(ready)!r}).unlink())
-def main(arguments):
-    Path({str(ready)!r}).touch()
-    while Path({str(ready)!r}).exists():
-        time.sleep(0.01)
-"""
-    (package / "cli" / "main.py").write_text(late)
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "train"], env={**os.environ, "PYTHONPATH": path}
-    )
-    while not ready.exists():
-        assert parent.poll() is None
-        time.sleep(0.01)
-    parent.send_signal(signal.SIGTERM)
-    assert parent.wait(60) == 143

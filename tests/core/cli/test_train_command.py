@@ -46,24 +46,6 @@ def test_a_signal_saves_and_ends_the_run(corpus, uninterrupted_run, tmp_path, mo
     assert_equal_runs(path, uninterrupted_run)
 
 
-def test_a_line_of_progress_has_the_best_score_so_far(corpus, tmp_path, monkeypatch):
-    lines = []
-
-    def say(display, text):
-        best = display.run.state.best
-        lines.append((text, best and best.headline))
-
-    monkeypatch.setattr(Display, "SECONDS", -1.0)  # a line for each step
-    monkeypatch.setattr(Display, "say", say)
-    arguments = command(tmp_path / "run", corpus, training__max_steps=7)
-    arguments.remove("--quiet")
-    assert dispatch(arguments) == 0
-    of_steps = [(text, best) for text, best in lines if "tokens/s" in text and "left" in text]
-    assert {best is None for _, best in of_steps} == {True, False}
-    for text, best in of_steps:
-        assert (f"  best {best}  " in text) if best else ("best" not in text)
-
-
 def test_a_signal_that_nohup_ignores_stays_ignored():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
@@ -137,21 +119,6 @@ def test_info_shows_how_far_a_run_is_and_which_weights_it_has(uninterrupted_run,
     )
     dispatch(["info", str(uninterrupted_run)])
     assert "step = 17, max_steps = 17, finished = true" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--checkpoints", "5"], "no checkpoint of step 5; there are 12, 15, 17"),
-        (["--last", "7"], r"--last 7: .* has 3 checkpoints"),
-        (["--last", "0"], "--last 0"),
-    ],
-)
-def test_the_command_average_rejects_missing_checkpoints(
-    more, message, uninterrupted_run, tmp_path
-):
-    with pytest.raises(HeadwayError, match=message):
-        dispatch(["average", str(uninterrupted_run), str(tmp_path / "out"), *more])
 
 
 def test_a_few_kills_of_the_crash_campaign_lose_nothing(monkeypatch, capsys):

@@ -2,9 +2,7 @@
 
 import importlib.metadata
 import json
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -166,17 +164,6 @@ def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(
     assert not caplog.messages
 
 
-def test_a_broken_one_for_a_device_is_left_out(
-    install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
-    install("one", "Extension('one', '1', operations={'cpu': 'no_such:make'})")
-    assert load_first("operations", "cpu").__name__ == "NativeOperations"
-    assert caplog.messages == [
-        "extension 'one': no_such:make: ModuleNotFoundError: No module named 'no_such';"
-        " operations for cpu: Headway does without it"
-    ]
-
-
 def test_what_is_missing_on_a_device_and_what_decides_the_last_bits(install: Install) -> None:
     declared = "preparations={'cpu': 'of_one:prepare'}, arithmetic='of_one:identify'"
     code = "def prepare(work): return f'no {work}'\ndef identify(work): return f'1 of {work}'"
@@ -266,35 +253,3 @@ def test_of_two_packages_with_an_extension_of_one_name_one_is_left_out(
         "extension 'pictures' of of-pictures is left out: headway has that name",
         "extension 'one' of other is left out: of-one has that name",
     }
-
-
-def test_a_switched_off_extension_is_named_where_it_is_missed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    says = {}
-    for words in (["plot", "x"], ["info", "tiny", "--diagram", "x.svg"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "headway", *words],
-            env=os.environ | {extension.CHOICE: ""}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        says[words[0]] = done.returncode, done.stderr
-    belongs = (
-        "belongs to extension 'pictures', which HEADWAY_EXTENSIONS leaves out: add pictures to it"
-    )
-    assert says == {
-        "plot": (2, f"headway: plot: {belongs}\n"),
-        "info": (2, f"headway: --diagram: {belongs}; see headway info --help\n"),
-    }
-
-
-def test_nothing_is_imported_before_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(extension.CHOICE, raising=False)
-    code = (
-        "import sys; from headway.cli.verbs import overview; overview()\n"
-        "print(*[name for name in sys.modules if name.startswith('headway.ext.')], 'torch' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    *modules, has_torch = done.stdout.split()
-    assert "headway.ext.pictures" in modules
-    assert has_torch == "False"
-    assert not [name for name in modules if name.count(".") > 2]
