@@ -107,11 +107,6 @@ def test_sentences_of_similar_length_share_a_batch() -> None:
     assert 1 - lengths.sum() / cells < 0.01
 
 
-def test_a_pair_longer_than_a_batch_gives_a_message_of_one_line() -> None:
-    with pytest.raises(HeadwayError, match="39 tokens, more than a batch of 38"):
-        plan_batches(*lengths(), 38, seed=1, epoch=0)
-
-
 def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
     corpus = Corpus.write(tmp_path / "corpus", PAIRS)
     rows = np.array([3, 11, 7])

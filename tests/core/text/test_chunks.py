@@ -113,42 +113,6 @@ def test_an_error_ends_the_stage_and_leaves_no_half_result(
     assert not multiprocessing.active_children()
 
 
-class OddError(Exception):
-    """Cannot be made again from its arguments."""
-
-    def __init__(self, one: int, two: int) -> None:
-        super().__init__(f"{one} is not {two}")
-
-
-@forks
-def test_an_error_that_cannot_travel_is_told(tmp_path: Path) -> None:
-    def fail(number: int, directory: Path) -> None:
-        raise OddError(number, 2)
-
-    with pytest.raises(RuntimeError, match="OddError: 1 is not 2"):
-        list(run_stage(Stage("squares", [1], fail), tmp_path, Workers(2)))
-
-
-@forks
-def test_processes_that_cannot_be_started_end_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fork_process, left = os.fork, [2]
-
-    def fork_or_fail() -> int:
-        left[0] -= 1
-        if left[0] < 0:
-            raise BlockingIOError(11, "Resource temporarily unavailable")
-        return fork_process()
-
-    monkeypatch.setattr(os, "fork", fork_or_fail)
-    with pytest.raises(BlockingIOError):
-        list(run_stage(Stage("squares", range(9), write_square), tmp_path, Workers(5)))
-    for process in multiprocessing.active_children():
-        process.join(30)
-    assert not multiprocessing.active_children()
-
-
 @forks
 def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path: Path) -> None:
     def wait(number: int, directory: Path) -> None:

@@ -31,15 +31,6 @@ def test_unicode_is_recognized(tmp_path: Path, encoding: str, end: str) -> None:
     assert list(read_lines(path)) == LINES
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_mark_is_recognized_by_its_zero_bytes(
-    tmp_path: Path, encoding: str
-) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes("Good morning\nGrüße\n".encode(encoding))
-    assert list(read_lines(path)) == ["Good morning", "Grüße"]
-
-
 def test_damaged_utf16_is_marked(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le") + b"\x00\xd8\x0a\x00x\x00")
@@ -80,14 +71,6 @@ def test_an_encoding_that_escapes_in_ascii_is_read_by_name(
     path = tmp_path / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
     assert list(scan_lines(path, encoding)) == lines
-
-
-def test_bytes_that_are_no_character_of_the_encoding_are_damaged(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"ascii\n\xe9\x81\n")
-    damaged = list(scan_lines(path, "cp1252"))[1]
-    assert isinstance(damaged, Damaged)
-    assert damaged.reason == "not UTF-8 or cp1252: byte 0x81 at position 2"
 
 
 @pytest.mark.parametrize(
@@ -224,18 +207,6 @@ def test_a_document_on_standard_input_is_named(
         monkeypatch.setattr(sys, "stdin", file)
         with pytest.raises(HeadwayError, match=rf"^standard input: {words}"):
             list(read_input("translate"))
-
-
-def test_a_translation_of_standard_input_says_how_documents_are_translated(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text("<!doctype html><p>one")
-    with page.open() as file, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", file)
-        for verb, has_hint in (("translate", True), ("parse", False)):
-            file.seek(0)
-            with pytest.raises(HeadwayError, match="an HTML page") as raised:
-                list(read_input(verb))
-            assert ("--input FILE" in str(raised.value)) == has_hint
 
 
 def test_utf16_on_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -220,15 +220,6 @@ def test_empty_text_gives_a_message_of_one_line(files: Files, tmp_path: Path) ->
         prepare(empty, valid, tmp_path / "out", CONFIG)
 
 
-def test_a_table_without_training_pairs_is_named_with_the_way_it_was_read(tmp_path: Path) -> None:
-    table = tmp_path / "a.csv"
-    table.write_text("note,x\n" * 30)
-    valid = tmp_path / "v.csv"
-    valid.write_text("note,x\n")
-    with pytest.raises(HeadwayError, match=r"a\.csv: 2 columns .*target: 2: no training pairs are"):
-        prepare([table], [valid], tmp_path / "out", CONFIG, ("en", "de"))
-
-
 def test_files_of_two_preparations_are_rejected(files: Files, tmp_path: Path) -> None:
     prepare(*files, tmp_path / "a", CONFIG)
     prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))

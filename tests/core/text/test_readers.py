@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import lzma
-import os
 import random
 import sys
 import zlib
@@ -16,7 +15,7 @@ import pytest
 import zstandard
 
 from headway.errors import HeadwayError
-from headway.text import Damaged, FileForm, Pair, compression, lines, read_lines, read_pairs
+from headway.text import Damaged, Pair, compression, lines, read_lines, read_pairs
 from support.numbered_text import number_pairs
 from support.reading import peak
 
@@ -56,31 +55,12 @@ def test_compression_is_recognized_by_content_and_may_have_several_members(
     assert "\n".join(read_lines(path)) + "\n" == text
 
 
-def test_lines_of_standard_input_are_returned_as_they_arrive(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read_end, write_end = os.pipe()
-    with os.fdopen(read_end, encoding="utf-8") as standard_input:
-        monkeypatch.setattr(sys, "stdin", standard_input)
-        found = read_lines("-")
-        os.write(write_end, "größer\r\nha".encode())
-        assert next(found) == "größer"
-        os.write(write_end, b"lf")
-        os.close(write_end)
-        assert list(found) == ["half"]
-
-
 def test_pairs_on_standard_input_are_tab_separated(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
     )
     assert list(read_pairs(["-"])) == NUMBERED
-
-
-def test_columns_of_standard_input_are_refused() -> None:
-    with pytest.raises(HeadwayError, match=r"^--columns 3 2: standard input must have lines of"):
-        read_pairs(["-"], form=FileForm(columns=("3", "2")))
 
 
 def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
@@ -216,19 +196,6 @@ def test_a_window_that_needs_much_memory_is_no_damage(suffix: str, tmp_path: Pat
         HeadwayError, match=r"a\.\w+:1: it is damaged here, or compressed with a very large window"
     ):
         list(read_lines(path))
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    def text(size: int) -> Path:
-        path = tmp_path / f"{size}.tsv.gz"
-        path.write_bytes(gzip.compress(b"a sentence\tein Satz\n" * size))
-        return path
-
-    few, little = peak(text(211), lambda path: sum(1 for _ in read_pairs([path])))
-    many, much = peak(text(4_201), lambda path: sum(1 for _ in read_pairs([path])))
-    assert many > 15 * few
-    assert much < little + 600_000  # the pairs themselves take more than a million bytes
 
 
 @pytest.mark.slow

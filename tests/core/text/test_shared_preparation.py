@@ -201,23 +201,6 @@ def test_changed_text_or_settings_are_named_and_start_again(
 
 
 @pytest.mark.slow
-def test_a_killed_deletion_of_the_work_directory_is_finished(
-    table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def die(_: Path) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(preparation, "sync", die)  # the result has its name
-        with pytest.raises(Killed):
-            prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
-    assert (tmp_path / ".preparing-out").exists()
-    again = prepare(table, 31, tmp_path / "out", CONFIG, LANGUAGES)
-    assert len(again.valid) == 31
-    assert not (tmp_path / ".preparing-out").exists()
-
-
-@pytest.mark.slow
 def test_worker_processes_read_standard_input_and_name_a_mistake(
     table: list[Path], whole: dict[str, bytes], tmp_path: Path
 ) -> None:

@@ -174,15 +174,3 @@ def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path: Path, joint: bool) -> N
 def test_a_vocabulary_that_is_too_small_gives_a_message_of_one_line(size: int) -> None:
     with pytest.raises(HeadwayError, match=r"^text\.vocab_size[^\n]*$"):
         Tokenizer.learn(pairs(), TextConfig(vocab_size=size))
-
-
-@pytest.mark.parametrize("content", [b"", b"\x80\x04junk", b"\0" * 1000])
-def test_a_damaged_model_gives_a_message_of_one_line(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "tokenizer.model").write_bytes(content)
-    with pytest.raises(HeadwayError, match=r"tokenizer\.model: not a sentencepiece"):
-        Tokenizer.load(tmp_path)
-
-
-def test_a_missing_model_gives_a_message_of_one_line(tmp_path: Path) -> None:
-    with pytest.raises(HeadwayError, match=r"no tokenizer\.model"):
-        Tokenizer.load(tmp_path)
