@@ -1,6 +1,5 @@
 """Model cards: the hub reads the metadata that was written."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,13 +53,6 @@ def test_the_hub_can_parse_the_card_of_a_trained_model() -> None:
     assert "This command started the training:\n\n    headway train x\n" in body
     for name in ("hf:wmt/wmt14@main:de-en:train", "revision `c0`", "mtdata:A-b-1-deu-eng"):
         assert name in body
-
-
-def test_a_card_omits_unknown_facts() -> None:
-    record = replace(RECORD, data=replace(DATA, origins=[]))
-    card = read(model_card(Config(), record, ("en", "de"), "weights", None))
-    assert card.eval_results is None
-    assert card.metrics is card.datasets is None
 
 
 def test_completing_a_card_keeps_all_of_its_text() -> None:

@@ -1,7 +1,6 @@
 """Steps that are not finite: they are skipped, and many of them roll the run back."""
 
 import contextlib
-import shutil
 from pathlib import Path
 
 import pytest
@@ -101,21 +100,6 @@ def test_weights_that_a_run_went_back_to_are_averaged_once(
 
 
 @pytest.mark.slow
-def test_a_roll_back_before_the_first_regular_checkpoint(corpus, tmp_path, monkeypatch):
-    path = tmp_path / "run"
-    run = opened(path, command(path, corpus, training__max_failures=1))
-    with contextlib.closing(run_to_end(run)) as events:
-        next(event for event in events if isinstance(event, StepReport))
-    run.directory.unlock()
-    poisoned(monkeypatch, {2})
-    run = opened(path, ["train", str(path)])
-    next(event for event in run_to_end(run) if isinstance(event, StepReport))
-    fresh = run.directory.load(0, run.record.identity)[0]["model"]["source_embedding.weight"]
-    assert torch.equal(run.trainer.model.source_embedding.weight, fresh)
-    run.directory.unlock()
-
-
-@pytest.mark.slow
 def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, set(range(8, 18)))
     path = tmp_path / "run"
@@ -138,29 +122,6 @@ def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkey
     }  # fmt: skip
     assert dispatch(command(path, corpus, **settings, **UNVALIDATED)) == 0
     assert sum(line.get("event") == "roll-back" for line in metrics(path)) == 4
-
-
-@pytest.mark.slow
-def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
-    """Without the newest checkpoint of the series, the one before it may have weights alone."""
-    path = tmp_path / "run"
-    settings = {"training__max_failures": 1, "training__average": 3, **UNVALIDATED}
-    run = opened(path, command(path, corpus, **settings))
-    with contextlib.closing(run_to_end(run)) as events:
-        next(event for event in events if isinstance(event, StepReport) and event.step == 10)
-    run.directory.unlock()
-    weights = run.directory.weights(9)
-    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
-    poisoned(monkeypatch, {11})
-    more = ["train", str(path), "--training.average", "4"]
-    with pytest.raises(HeadwayError, match=r"009/model.safetensors: .*: delete \S+step-00000009"):
-        dispatch([*more, "--quiet"])
-    shutil.rmtree(weights.parent)
-    run = opened(path, more)
-    with contextlib.closing(run_to_end(run)) as events:
-        next(event for event in events if isinstance(event, StepReport) and event.step == 11)
-    run.directory.unlock()
-    assert {"event": "roll-back", "step": 11, "to": 10} in metrics(path)
 
 
 @pytest.mark.slow

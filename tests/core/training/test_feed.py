@@ -6,7 +6,7 @@ import torch
 from headway.config import TrainingConfig
 from headway.text.prepared import PreparedData
 from headway.training.steps import feed as feed_module
-from headway.training.steps.feed import Feed, Mixture, Position
+from headway.training.steps.feed import Feed, Mixture
 
 
 @pytest.fixture
@@ -57,20 +57,6 @@ def test_pairs_of_a_block_are_read_together(data, monkeypatch):
                 left -= set(step)
     first, second = (set(mixture.rows(epoch, 0).tolist()) for epoch in (0, 1))
     assert first != second, "the blocks of each epoch are others"
-
-
-def test_a_position_behind_the_micro_batches_of_a_block_is_the_next_block(data, monkeypatch):
-    """Another version of Headway may have made more of them."""
-    monkeypatch.setattr(feed_module, "BLOCK", 90)
-    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70)
-
-    def read(position):
-        feed = Feed(data, config, torch.device("cpu"), Position(*position))
-        return rows_of(feed, 3), feed.position.epoch
-
-    blocks = Mixture([len(data.train)], 1.0, 90, config.seed).blocks
-    assert read((0, 0, 150)) == read((0, 1, 0))
-    assert read((0, blocks - 1, 150)) == read((1, 0, 0))
 
 
 def test_a_step_is_within_its_tokens_on_both_sides(data):

@@ -1,22 +1,17 @@
 """Device, precision and threads of a run, and the state of the process it runs in."""
 
 import os
-import shutil
-from dataclasses import replace
 
 import pytest
 import torch
 
 from headway import devices
-from headway.cli import training as command_module
-from headway.cli.main import dispatch
 from headway.config import TrainingConfig
 from headway.errors import HeadwayError
 from headway.training import machine
 from headway.training.dry_run import make_dry_run
 from headway.training.machine import Machine
 from headway.training.run import run_to_end
-from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from support.runs import command, opened
 
@@ -101,26 +96,3 @@ def test_a_missing_device_is_rejected(device, message, monkeypatch):
     with pytest.raises(HeadwayError, match=f"training.device = '{device}'.* {message}"):
         Machine.resolve(TrainingConfig(device=device))
     assert Machine.resolve(TrainingConfig(device="cuda:1", precision="fp32")).device == "cuda:1"
-
-
-def test_the_message_on_a_run_of_a_better_machine_names_what_is_missing(
-    uninterrupted_run, tmp_path, monkeypatch, capsys
-):
-    path = tmp_path / "run"
-    shutil.copytree(uninterrupted_run, path)
-    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
-        monkeypatch.setattr(torch.cpu, name, lambda: False)
-    monkeypatch.setattr(command_module, "follow", lambda run, display: 0)
-    more = ["train", str(path), "--training.max-steps"]
-    for steps, precision in (("18", "fp32"), ("19", "bf16")):
-        record = RunDirectory(path).record()
-        record.machine = replace(record.machine, precision=precision)
-        RunDirectory(path).write_record(record)
-        assert dispatch([*more, steps]) == 0
-        said = capsys.readouterr().err
-        assert ("takes several times longer" in said) == (precision == "bf16")
-    record = RunDirectory(path).record()
-    record.machine = replace(record.machine, device="cuda:1")
-    RunDirectory(path).write_record(record)
-    with pytest.raises(HeadwayError, match=r"no CUDA device here: resume the run .*device cpu"):
-        dispatch([*more, "20"])

@@ -15,10 +15,9 @@ from torch.distributed.run import config_from_args, parse_args
 
 from headway.cli import launch, training
 from headway.cli.main import dispatch, main
-from headway.config import TrainingConfig
 from headway.errors import HeadwayError, LostRankError, UsageError
 from headway.training import parallel
-from headway.training.machine import Machine, count_ranks
+from headway.training.machine import Machine
 from headway.training.run import run_to_end
 from headway.training.steps import gradient_sum
 from headway.training.steps.gradient_sum import Subtree, add_halves, share_of
@@ -207,15 +206,6 @@ def test_only_a_failed_exchange_is_a_lost_rank():
         with pytest.raises(LostRankError, match="has ended") as lost, parallel.explain_lost_rank():
             raise cause
         assert lost.value.__cause__ is cause
-
-
-def test_each_rank_needs_a_gpu(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    machine = Machine(device="cuda", precision="fp32", threads=16)
-    settings = TrainingConfig()
-    assert count_ranks(machine, settings) == count_ranks(machine, settings, 2) == 2
-    with pytest.raises(UsageError, match=r"3 ranks on this machine .* start 2 or fewer"):
-        count_ranks(machine, settings, 3)
 
 
 @pytest.mark.parametrize(

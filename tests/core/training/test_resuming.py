@@ -9,10 +9,7 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.config import loading
-from headway.config.declaration import parse_setting
-from headway.config.loading import read_toml
-from headway.errors import HeadwayError, UsageError
+from headway.errors import HeadwayError
 from headway.training import machine
 from headway.training import run as run_module
 from headway.training.run import run_to_end
@@ -20,7 +17,7 @@ from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport, ValidationReport
 from headway.translation import load_model
-from support.runs import assert_equal_runs, command, metrics, opened, opening, write_corpus
+from support.runs import assert_equal_runs, command, metrics, opened, opening
 
 
 @pytest.mark.slow
@@ -145,36 +142,6 @@ def test_another_schedule_of_validations_and_checkpoints_changes_no_weight(
 
 
 @pytest.mark.slow
-def test_a_resume_reads_the_record_and_each_setting_once(uninterrupted_run, tmp_path, monkeypatch):
-    path = tmp_path / "run"
-    shutil.copytree(uninterrupted_run, path)
-    (tmp_path / "own.toml").write_text("[search]\nbeam = 3\n")
-    parsed, read, record = [], [], RunDirectory.record
-
-    def parse(text, hint):
-        parsed.append(text)
-        return parse_setting(text, hint)
-
-    def read_once(file):
-        read.append(str(file))
-        return read_toml(file)
-
-    def record_once(directory):
-        read.append("run.json")
-        return record(directory)
-
-    monkeypatch.setattr(loading, "parse_setting", parse)
-    monkeypatch.setattr(loading, "read_toml", read_once)
-    monkeypatch.setattr(RunDirectory, "record", record_once)
-    words = ["--training.max-steps", "18", "--search.alpha", "0.7", "--ranks", "1"]
-    config = ["--config", str(tmp_path / "own.toml")]
-    assert dispatch(["train", str(path), "--quiet", *words, *config]) == 0
-    assert parsed == ["18", "0.7"]
-    assert sorted(read) == [str(tmp_path / "own.toml"), "run.json"]
-    assert load_model(path).config.search.beam == 3
-
-
-@pytest.mark.slow
 def test_a_run_that_is_made_longer_after_it_has_cooled_gives_a_notice(corpus, tmp_path, capsys):
     path = tmp_path / "run"
     assert dispatch(command(path, corpus, training__max_steps=6, training__cool_steps=4)) == 0
@@ -287,27 +254,6 @@ def test_other_columns_or_encodings_are_rejected(corpus, tmp_path):
     ):
         with pytest.raises(HeadwayError, match=message):
             dispatch([*again, "--training.max-steps", "2", *text, *change])
-
-
-def test_options_of_text_are_rejected_with_prepared_data(corpus, tmp_path):
-    data = str(tmp_path / "data")
-    dispatch(["prepare", data, *corpus, "--text.vocab-size", "331"])
-    for options in (["--languages", "de", "en"], ["--columns", "1", "2"], ["--encoding", "cp1252"]):
-        with pytest.raises(UsageError, match=f"{options[0]}: was fixed when {data} was prepared"):
-            dispatch(["train", str(tmp_path / "run"), "--data", data, *options])
-
-
-@pytest.mark.parametrize(
-    ("size", "valid", "what"), [(331, 8, "token ids"), (330, 7, "subwords")], ids=["data", "words"]
-)
-def test_data_that_was_prepared_otherwise_is_rejected(
-    size, valid, what, uninterrupted_run, tmp_path
-):
-    other = write_corpus(tmp_path, train=150, valid=valid)
-    data = str(tmp_path / "data")
-    dispatch(["prepare", data, *other, "--text.vocab-size", str(size)])
-    with pytest.raises(HeadwayError, match=rf"the {what} \(.*\) changed"):
-        dispatch(["train", str(uninterrupted_run), "--training.max-steps", "23", "--data", data])
 
 
 def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, monkeypatch):

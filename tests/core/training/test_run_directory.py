@@ -1,5 +1,4 @@
 import errno
-import itertools
 import json
 import multiprocessing
 import os
@@ -11,9 +10,8 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from headway import __version__, files
+from headway import __version__
 from headway.errors import HeadwayError
-from headway.files import temporary_path
 from headway.training.storage.checkpoint import (
     average_weights,
     explain_write_errors,
@@ -124,54 +122,6 @@ def test_the_reason_of_safetensors_is_explained(code, message, directory, monkey
     with pytest.raises(HeadwayError, match=message), explain_write_errors(directory.path):
         write_checkpoint(directory.checkpoint(5), TENSORS, {})
     assert not any(directory.checkpoints.iterdir())
-
-
-def test_a_checkpoint_gets_its_name_after_its_files_are_on_disk(directory, monkeypatch):
-    path = directory.checkpoint(11)
-    seen = []
-    monkeypatch.setattr(os, "fsync", lambda descriptor: seen.append(path.exists()))
-    write_checkpoint(path, TENSORS, {})
-    assert seen == [False] * 5 + [True]  # four files and their directory; then the parent
-
-
-@pytest.mark.slow
-def test_a_process_killed_while_writing_leaves_no_partial_checkpoint(directory):
-    """After a kill between any two files there is no checkpoint, and the next attempt succeeds."""
-    original = files.sync
-
-    def write(last):
-        calls = itertools.count(1)
-
-        def sync(path):
-            if next(calls) == last:
-                os.kill(os.getpid(), signal.SIGKILL)
-            original(path)
-
-        files.sync = sync  # of the forked process
-        write_checkpoint(directory.checkpoint(11), {"model": {"a": torch.ones(3)}}, {})
-
-    for call in (1, 2, 3, 4):
-        process = fork(write, call)
-        process.join()
-        assert process.exitcode == -signal.SIGKILL
-        assert directory.steps() == []
-        left = [path.name for path in directory.checkpoints.iterdir()]
-        assert left
-        assert all(name.startswith(".tmp-") for name in left)
-    write_checkpoint(directory.checkpoint(11), TENSORS, {})
-    directory.tidy()
-    assert [path.name for path in directory.checkpoints.iterdir()] == ["step-00000011"]
-
-
-def test_pruning_keeps_the_given_steps_and_removes_leftovers(directory):
-    for step in (5, 7, 11, 13):
-        write_checkpoint(directory.checkpoint(step), {"model": {"a": torch.ones(3)}}, {})
-    left = temporary_path(directory.checkpoint(17))
-    left.mkdir()
-    (left / "model.safetensors").write_bytes(b"half")
-    directory.prune([7, 13])
-    assert directory.steps() == [7, 13]
-    assert not left.exists()
 
 
 def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):

@@ -8,7 +8,6 @@ from headway.cli.verbs import train as verb
 from headway.config import PRESETS, Config, TrainingConfig, merge_overrides
 from headway.training.steps.optimizers import (
     learning_rate,
-    warn_if_rate_rises,
     warn_if_too_short,
 )
 
@@ -40,27 +39,6 @@ def test_without_decay_the_learning_rate_stays_at_the_peak_until_it_cools():
     assert both[0][:7] == pytest.approx(both[1][:7])
     assert both[1][6:82] == pytest.approx([both[0][6]] * 76)
     assert both[1][82:] == pytest.approx([both[0][6] * share / 20 for share in range(19, -1, -1)])
-
-
-def test_a_longer_run_is_warned_of_if_its_rate_has_begun_to_cool():
-    before = TrainingConfig(max_steps=60, cool_steps=20)
-
-    def rates(settings):
-        return [
-            learning_rate(
-                step, d_model=1, warmup_steps=4, cool_steps=settings.cool_steps, max_steps=settings.max_steps
-            )
-            for step in range(1, 61)
-        ]  # fmt: skip
-
-    for now in (replace(before, max_steps=80), before, replace(before, max_steps=59)):
-        is_longer = now.max_steps > before.max_steps
-        for step in range(61):  # the steps up to this one had the rates of before
-            has_cooled = rates(before)[:step] != rates(replace(before, max_steps=80))[:step]
-            assert bool(warn_if_rate_rises(step, before, now)) == (is_longer and has_cooled)
-    told = warn_if_rate_rises(51, before, replace(before, max_steps=80))
-    assert told.startswith("the learning rate has cooled for 10 of 20 steps and rises again")
-    assert not warn_if_rate_rises(60, TrainingConfig(max_steps=60), TrainingConfig(max_steps=80))
 
 
 def test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits():

@@ -89,22 +89,6 @@ def test_python_trains_the_same_model(texts, whole, tmp_path):
     assert translator.to("fr", "en").translate(["1 2 3"], search) == french
 
 
-def test_groups_need_their_languages(texts, tmp_path):
-    plain = [str(texts / f"train.{code}") for code in ("en", "de")]
-    for wrong, message in (
-        (["--train", *plain, "--train", *plain], "each of several texts"),
-        (["--train", "en-de", *plain, "--train", "en-de", *plain], "given twice"),
-        (
-            ["--train", "en-de", *plain, "--valid", *plain],
-            "text without languages: there is no training text",
-        ),
-    ):
-        valid = [] if "--valid" in wrong else ["--valid", "5"]
-        with pytest.raises(HeadwayError, match=message):
-            dispatch(["train", str(tmp_path / "run"), *wrong, *valid])
-    assert not (tmp_path / "run").exists()
-
-
 def result_of(generator):
     """Return the result of a generator."""
     while True:

@@ -16,13 +16,11 @@ from headway.training.run import run_to_end
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
 from support.runs import (
-    SETTINGS,
     assert_equal_runs,
     command,
     digest,
     opened,
     opening,
-    words,
     write_corpus,
 )
 
@@ -127,23 +125,6 @@ def test_a_validation_line_longer_than_the_learned_positions_is_named(tmp_path):
     enough = re.search(said, str(raised.value))[1]
     run = opened(path, command(path, corpus, **learned, model__max_positions=enough))
     run.directory.unlock()
-
-
-@pytest.mark.slow
-def test_a_prepared_pair_longer_than_the_learned_positions_is_named(tmp_path):
-    corpus, data = write_corpus(tmp_path, train=60, valid=5), tmp_path / "data"
-    for file, word in ((corpus[1], "1"), (corpus[2], "eins")):
-        with Path(file).open("a") as lines:
-            lines.write(" ".join([word] * 260) + "\n")
-    text = ["--text.vocab-size", "331", "--text.max-tokens", "300"]
-    assert dispatch(["prepare", str(data), *corpus, *text]) == 0
-    others = {name: value for name, value in SETTINGS.items() if not name.startswith("text.")}
-    learned = {"model.positions": "learned", "model.max-positions": 256}
-    learned |= {"training.batch-tokens": 300, "training.micro-batch-tokens": 300}
-    said = rf"{data}/train: a text has 261 tokens, more than .* = 256: give --model"
-    with pytest.raises(HeadwayError, match=said):
-        dispatch(["train", str(tmp_path / "run"), "--data", str(data), *words(others | learned)])
-    assert not RunDirectory(tmp_path / "run").started
 
 
 def test_a_dry_run_without_enough_memory_gives_one_line(corpus, tmp_path, monkeypatch):

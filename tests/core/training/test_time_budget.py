@@ -3,7 +3,6 @@
 import itertools
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -114,18 +113,3 @@ def test_the_lengths_of_a_file_follow_the_time_and_those_of_options_stay(
     assert own["warmup_steps"] == 5
     assert own["checkpoint_every"] == 1
     assert own["average"] == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--minutes", "0"], "must be more than 0"),
-        (["--minutes", "nan"], "must be more than 0"),
-        (["--minutes", "3", "--training.max-steps", "7"], "give one of them"),
-    ],
-)
-def test_a_wrong_time_is_refused(options, message, tmp_path: Path):
-    words = ["train", str(tmp_path / "run"), "--train", "a.en", "a.de", "--valid", "9", *options]
-    with pytest.raises(UsageError, match=message):
-        dispatch(words)
-    assert not (tmp_path / "run").exists()

@@ -172,10 +172,3 @@ def test_bf16_keeps_weights_and_state_in_fp32_and_learns_as_well():
     assert two.loss != one.loss
     assert two.loss == pytest.approx(one.loss, rel=0.02)
     assert {tensor.dtype for tensor in everything(half).values()} == {torch.float32}
-
-
-def test_the_padding_row_stays_zero():
-    trainer = make_trainer()
-    for seed in range(3):
-        trainer.step([padded_batch(SHORT, V, seed)])
-    assert not trainer.model.source_embedding.weight[-1].any()

@@ -8,7 +8,6 @@ import torch
 from headway.config import SearchConfig
 from headway.text.prepared import PreparedData
 from headway.training import validation
-from headway.training.validation import ValidationReport
 from headway.translation import load_model
 
 
@@ -83,13 +82,3 @@ def test_validation_translates_the_first_sentences_only(data, uninterrupted_run)
     assert (
         scores[0][0].perplexity == scores[1][0].perplexity
     )  # the perplexity is always that of all sentences
-
-
-@pytest.mark.parametrize(
-    ("bleu", "perplexity", "better"), [(21, 9, True), (20, 7, True), (20, 8, False), (19, 1, False)]
-)
-def test_models_are_compared_by_bleu_and_then_by_perplexity(bleu, perplexity, better):
-    old = ValidationReport(step=5, averaged=1, bleu=20.0, chrf=50.0, perplexity=8.0)
-    new = ValidationReport(step=7, averaged=1, bleu=bleu, chrf=40.0, perplexity=perplexity)
-    assert new.is_better_than(old) == better
-    assert new.is_better_than(None)
