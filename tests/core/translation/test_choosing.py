@@ -7,12 +7,11 @@ import pytest
 from sacrebleu.metrics import CHRF
 
 from headway.cli import file_translation
-from headway.cli.main import dispatch, main
+from headway.cli.main import dispatch
 from headway.config import SearchConfig
-from headway.errors import HeadwayError, UsageError
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, length_penalty
-from headway.translation.choosing import rank_by_risk, widen_search
+from headway.translation.choosing import rank_by_risk
 from headway.translation.chrf import pairwise_chrf
 from support.pieces import cut
 from support.toy_models import sentences, translate_words, write_random_model
@@ -93,16 +92,6 @@ def test_samples_are_those_of_plain_sampling(translator: Translator) -> None:
     assert translator.translate(lines, other) != translator.translate(lines, search)
 
 
-def test_the_beam_is_as_wide_as_the_candidates() -> None:
-    wide = widen_search(replace(SEARCH, mbr=True, candidates=16, batch_tokens=2000))
-    assert (wide.beam, wide.n_best, wide.batch_tokens) == (16, 16, 500)
-    assert widen_search(replace(SEARCH, n_best=4, candidates=2)).n_best == 4
-    assert SearchConfig(mbr=True, beam=1, n_best=16).candidates == 16  # it follows them all
-    for settings in ({}, {"mbr": True, "candidates": 3}):
-        with pytest.raises(HeadwayError, match="n_best = 5 is more than beam = 4"):
-            SearchConfig(beam=4, n_best=5, **settings)
-
-
 def test_pieces_and_prefixes_are_chosen_alone(pair: Translator) -> None:
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(9, 9))
     search = replace(SEARCH, max_tokens=40)
@@ -120,25 +109,6 @@ def test_epsilon_leaves_only_probable_tokens(translator: Translator) -> None:
     sampled = replace(SEARCH, sample=True)
     assert translator.translate(lines, replace(sampled, epsilon=0.999)) == greedy
     assert translator.translate(lines, sampled) != greedy
-
-
-def test_models_and_settings_that_do_not_fit_are_refused(
-    model_directory: Path,
-    backward_directory: Path,
-    pair: Translator,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(UsageError, match="must translate from de to en"):
-        Translator.load(model_directory, backward=model_directory)
-    with pytest.raises(UsageError, match="use one of them"):
-        pair.translate("the cat", replace(SEARCH, mbr=True))
-    words = ["--backward", str(backward_directory), "--search.mbr", "true"]
-    with pytest.raises(SystemExit) as exit:
-        main(["translate", str(model_directory), *words])
-    assert exit.value.code == 2
-    assert "both choose" in capsys.readouterr().err
-    with pytest.raises(HeadwayError, match="candidates = 0"):
-        SearchConfig(candidates=0)
 
 
 def test_an_unfinished_output_depends_on_all_models(

@@ -56,26 +56,6 @@ def test_settings_that_no_model_has_are_refused(changes: dict[str, Any], directo
     assert_refused(directory)
 
 
-@pytest.mark.parametrize("kind", CONFIGS)
-def test_a_file_that_holds_no_settings_is_refused(kind: str, directory: Path) -> None:
-    (directory / "config.json").write_text(CONFIGS[kind])
-    assert_refused(directory)
-
-
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.model"])
-def test_a_file_that_is_missing_or_something_else_is_refused(name: str, directory: Path) -> None:
-    file = directory / name
-    data = file.read_bytes()
-    file.write_bytes(data[: len(data) // 2])
-    assert_refused(directory)
-    file.write_bytes(pickle.dumps(Trap(directory / "canary")))
-    assert_refused(directory)
-    file.unlink()
-    assert_refused(directory)
-    file.mkdir()
-    assert_refused(directory)
-
-
 def test_weights_that_do_not_fit_are_refused(directory: Path) -> None:
     file = directory / "model.safetensors"
     data = file.read_bytes()

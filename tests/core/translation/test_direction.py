@@ -36,17 +36,6 @@ def test_the_symbol_alone_decides_the_direction(several):
         assert [tokenizer.decode(each[0].tokens).strip() for each in search] == translations
 
 
-def test_text_that_spells_a_symbol_is_text(several):
-    german = Translator.load(several).to("de")
-    for text in (">>fr<< the cat sees a dog", ">>de<< the cat"):
-        [piece] = cut(german, text)
-        assert german.tokenizer.decode_source(piece.ids) == text
-        assert piece.text == text
-    plain, spelled = german.translate(["the cat", ">>fr<< the cat"], GREEDY)
-    assert spelled != german.to("fr").translate("the cat", GREEDY)
-    assert plain == german.to("de").translate("the cat", GREEDY)
-
-
 def test_a_direction_must_be_chosen(several, capsys, tmp_path, monkeypatch):
     translator = Translator.load(several)
     for call in (
@@ -108,13 +97,6 @@ def save_pairs(several, directory, *pairs):
     return Translator.load(directory)
 
 
-def test_a_single_pair_needs_no_choice(several, tmp_path):
-    translator = save_pairs(several, tmp_path, ("de", "en"))
-    assert translator.translate("die Katze") == Translator.load(several).to("en").translate(
-        "die Katze"
-    )
-
-
 def test_a_target_of_several_sources_needs_its_source(several, tmp_path):
     translator = save_pairs(several, tmp_path / "model", ("de", "en"), ("fr", "en"))
     with pytest.raises(HeadwayError, match=r"--to en: give .* --from with one of de, fr$"):
@@ -148,27 +130,11 @@ def test_a_backward_model_is_chosen_with_each_direction(several, tmp_path):
         translator.translate("the cat", GREEDY)
 
 
-def test_a_backward_model_is_checked_when_a_direction_is_chosen(several, tmp_path):
-    """Before, it may fit any direction: one of the first pair of languages would be the wrong question."""
-    save_pairs(several, tmp_path / "back", ("fr", "en"))
-    translator = Translator.load(several, backward=tmp_path / "back")
-    assert translator.to("fr").languages == ("en", "fr")
-    with pytest.raises(HeadwayError, match="fr-en: a backward model must translate from de to en"):
-        translator.to("de")
-
-
 def test_a_model_of_one_pair_allows_its_own_only(translator):
     assert translator.to("de").translate("the cat") == translator.translate("the cat")
     assert translator.to("deu", "eng").languages == translator.languages
     with pytest.raises(HeadwayError, match="en-fr: this model translates only en-de"):
         translator.to("fr")
-
-
-def test_a_model_of_one_pair_is_that_of_its_pair(model_directory):
-    model = load_model(model_directory)
-    assert model.choose(("en", "de")) is model
-    with pytest.raises(HeadwayError, match="en-fr was not trained, but en-de"):
-        model.choose(("en", "fr"))
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import torch
 
 from headway.config import SearchConfig, TextConfig
-from headway.errors import HeadwayError, UsageError
+from headway.errors import UsageError
 from headway.text.tokenizer import Tokenizer
 from headway.translation import StepDecoding, Translator, beam_search
 from headway.translation.engines.ensemble import (
@@ -26,7 +25,6 @@ from support.engines import (
     model_of,
     sources,
 )
-from support.pieces import cut, find
 from support.toy_language import EOS, PAD, Toy, brute_force_of
 from support.toy_models import sentences, translate_words, write_random_model
 
@@ -105,31 +103,6 @@ def test_a_beam_over_an_ensemble_equals_brute_force(seed: int) -> None:
             assert hypothesis.score == pytest.approx(score, abs=1e-5)
 
 
-@pytest.mark.slow
-def test_the_order_of_the_models_does_not_matter(
-    ensemble: Translator, directories: list[Path]
-) -> None:
-    lines = sentences(9, 4)
-    for settings in (SEARCH, replace(SEARCH, sample=True), replace(SEARCH, beam=1)):
-        found = ensemble.translate(lines, settings)
-        assert Translator.load(directories[::-1]).translate(lines, settings) == found
-        assert Translator.load(directories[0]).translate(lines, settings) != found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"n_best": 3, "sample": True}, {"n_best": 3}])
-def test_a_score_equals_what_the_search_reports(
-    ensemble: Translator, settings: dict[str, int]
-) -> None:
-    search, lines = replace(SEARCH, alpha=0.0, **settings), sentences(9, 6)
-    pieces = [cut(ensemble, line)[0] for line in lines]
-    for piece, hypotheses in zip(pieces, find(ensemble, pieces, search), strict=True):
-        targets = [h.tokens for h in hypotheses]
-        scores = ensemble.score_tokens([piece.ids] * len(targets), targets)
-        for hypothesis, score in zip(hypotheses, scores, strict=True):
-            assert hypothesis.log_probability == pytest.approx(score, abs=1e-3)
-
-
 def test_the_probability_is_the_mean_of_the_models(
     ensemble: Translator, directories: list[Path]
 ) -> None:
@@ -162,8 +135,3 @@ def test_models_of_other_vocabularies_or_languages_are_refused(
         Translator.load([directories[0], back])
     with pytest.raises(UsageError, match="no model"):
         Translator.load([])
-
-
-def test_an_ensemble_cannot_be_saved_as_one_model(ensemble: Translator, tmp_path: Path) -> None:
-    with pytest.raises(HeadwayError, match="save each of its models"):
-        ensemble.save_pretrained(tmp_path / "model")

@@ -122,21 +122,6 @@ def test_words_of_a_prefix_count_row_by_row(translator: Translator) -> None:
     assert written(found)[1] == written(search.search_batch(ids, prefixes, GREEDY))[1]
 
 
-def test_rows_that_nobody_wants_are_searched_once(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search, started = translator.token_search, []
-    engine = search.engine("fp32")
-    start = engine.start
-    monkeypatch.setattr(
-        engine, "start", lambda *args, **kw: (started.append(len(args[0])), start(*args, **kw))[1]
-    )
-    for is_term in (False, True):
-        word = replace(word_of(translator, "dog"), is_term=is_term)
-        find(translator, [[word]] * 3, is_wanted=lambda row: False)
-    assert started == [3, 3]
-
-
 def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

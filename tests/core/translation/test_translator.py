@@ -3,9 +3,7 @@
 import copy
 import json
 import random
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words, simplify_breaks
-from headway.translation import Hypothesis, Translator, save_model
+from headway.translation import Hypothesis, Translator
 from headway.translation.alignment import (
     link_words,
     sum_by_words,
@@ -33,7 +31,7 @@ from headway.translation.splitting import (
     split_line,
 )
 from headway.translation.token_stream import stream_tokens
-from support.pieces import attend, cut
+from support.pieces import cut
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
 
@@ -124,17 +122,6 @@ def test_a_piece_has_the_ids_of_its_text(translator: Translator) -> None:
             texts = [simplify_breaks(piece.text.strip()) for piece in pieces]
             encoded = translator.tokenizer.encode_source(texts)
             assert [piece.ids for piece in pieces] == encoded
-
-
-def test_each_sentence_of_a_line_can_be_translated_alone(translator: Translator) -> None:
-    one, two = "The cat sees a dog.", "The tree runs."
-    apart = replace(SEARCH, split_sentences=True)
-    line = f"{one}  {two}"
-    assert [piece.text for piece in cut(translator, line, apart)] == [f"{one}  ", two]
-    assert [piece.text for piece in cut(translator, line, SEARCH)] == [line]
-    assert translator.translate(f" {one}  {two}", apart).split() == [
-        word for text in translator.translate([one, two], SEARCH) for word in text.split()
-    ]
 
 
 @pytest.mark.parametrize(
@@ -252,14 +239,6 @@ def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
     assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
 
 
-def test_words_are_separated_by_white_space(tokenizer: Tokenizer) -> None:
-    for text in ("the cat sees", "a\u00a0b c", "x" * 40, "  the  cat", "grün\u3000blau"):
-        words = [of for of in words_of_tokens(tokenizer.divide_source(text)) if of]
-        assert words[-1] == range(len(text.split()) - 1, len(text.split()))
-        assert all(len(of) == 1 for of in words)
-        assert all(0 <= b.start - a.start <= 1 for a, b in pairwise(words))
-
-
 def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to() -> None:
     tokenizer = normalizing_tokenizer()
     text = "the\u200bcat l´cat x² 漢漢 a\u200bb tree"
@@ -352,30 +331,6 @@ def test_the_command_keeps_the_lines_and_their_order(
         assert printed["log_probability"] == pytest.approx(found.log_probability)
 
 
-def test_the_search_for_an_unwanted_piece_stops(translator: Translator) -> None:
-    search = replace(SEARCH, max_extra=50)
-    ids = translator.tokenizer.encode_source(sentences(5, 4))
-    model = translator.token_search
-
-    def find(is_wanted: Callable[[int], bool] | None = None) -> list[list[Hypothesis]]:
-        return model.search_batch(ids, [[] for _ in ids], search, is_wanted)
-
-    alone = find()
-    asked: list[int] = []
-
-    def is_wanted(sentence: int) -> bool:
-        asked.append(sentence)
-        return sentence != 2
-
-    found = find(is_wanted)
-    assert found[:2] + found[3:] == alone[:2] + alone[3:]
-    assert asked.count(2) == 1  # the search stops at the first False
-    assert len(found[2]) < max(len(alone[2]), 1) or found[2] != alone[2]
-    steps: list[int] = []
-    assert find(lambda i: bool(steps.append(i))) is not None
-    assert len(steps) <= len(ids)  # no piece is wanted: one step
-
-
 @pytest.mark.slow
 def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
     for line in [*sentences(2, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
@@ -410,17 +365,6 @@ def test_a_text_with_letters_has_a_translation(
     greedy = translator.translate("the cat", replace(translator.default_search, beam=1))
     assert greedy.strip()
     assert "".join(stream_tokens(translator, *cut(translator, "the cat"))) == greedy
-
-
-def test_a_decoder_without_layers_attends_to_all_alike(
-    tokenizer: Tokenizer, tmp_path: Path
-) -> None:
-    config = small_config(tokenizer)
-    config = replace(config, model=replace(config.model, num_decoder_layers=0))
-    save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "#\n")
-    translator = Translator.load(tmp_path)
-    [weights_TS] = attend(translator.token_search, [[5, 6, 1]], [[7, 1]], SEARCH)
-    torch.testing.assert_close(weights_TS, torch.full((2, 3), 1 / 3))
 
 
 SEARCH = SearchConfig(max_extra=7)
