@@ -1,6 +1,5 @@
 """What extensions learn at the end of a training: a shortlist, the quality of translations, and placeholder words; and their mixers."""
 
-import contextlib
 import json
 import multiprocessing
 import os
@@ -10,21 +9,17 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch
-from headway.config import ModelConfig, SearchConfig
+from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.native.shortlist import load_shortlist
 from headway.ext.protect.learned_placeholder_words import learn_placeholder_words
 from headway.ext.protect.placeholder_words import load_placeholder_words
 from headway.ext.quality import learned_quality
 from headway.ext.quality.quality_model import QualityModel
-from headway.model import Transformer
 from headway.text import read_lines
-from headway.training import ProgressReport
-from headway.training.run import run_to_end
-from headway.training.steps.optimizers import is_hidden_matrix
 from headway.translation import Translator
 from support.groups import files, options, write_languages
-from support.runs import command, opened, write_corpus
+from support.runs import command, write_corpus
 
 PAIRS = ("en-de", "en-fr", "de-en")
 SHORT = {"training__max_steps": 2, "training__validate_every": 2, "training__checkpoint_every": 2}
@@ -111,18 +106,6 @@ def test_a_step_that_fails_at_the_end_is_a_notice_and_is_taken_again(
 
 
 @pytest.mark.slow
-def test_a_run_that_is_stopped_while_it_learns_a_shortlist_learns_it_when_resumed(corpus, tmp_path):
-    path = tmp_path / "run"
-    run = opened(path, command(path, corpus, **SHORT, search__shortlist=9))
-    with contextlib.closing(run_to_end(run)) as events:
-        assert any(isinstance(e, ProgressReport) and "shortlist" in e.doing for e in events)
-    run.directory.unlock()
-    assert not (path / "shortlist.safetensors").exists()
-    assert dispatch(["train", str(path), "--quiet"]) == 0
-    assert (path / "shortlist.safetensors").exists()
-
-
-@pytest.mark.slow
 def test_a_finished_run_learns_a_shortlist_when_resumed(
     corpus, uninterrupted_run, tmp_path, capsys
 ):
@@ -165,31 +148,3 @@ def test_placeholder_words_are_learned_from_the_training_text_of_each_pair(tmp_p
         }
         assert bool(found[name].phrases) == name.startswith("de")  # English is digits here
         assert found[name].gap == expected.gap
-
-
-def test_muon_leaves_tensors_that_are_no_linear_map_to_adam():
-    shape = {
-        "d_model": 8,
-        "d_ff": 12,
-        "num_heads": 2,
-        "num_encoder_layers": 1,
-        "num_decoder_layers": 1,
-    }
-    kinds = {
-        "separable": {"encoder_mixer": "separable"},
-        "lstm": {"encoder_mixer": "lstm"},
-        "additive": {"compatibility": "additive", "scale_attention": False},
-    }
-    left = {}
-    for kind, settings in kinds.items():
-        config = ModelConfig(source_vocab_size=11, target_vocab_size=11, **shape, **settings)
-        left[kind] = {
-            name.rpartition(".")[2]
-            for name, tensor in Transformer(config).named_parameters()
-            if tensor.dim() == 2
-            and name.startswith(("encoder.", "decoder."))
-            and not is_hidden_matrix(name, tensor)
-        }
-    assert left["separable"] == {"filters"}
-    assert {name[:9] for name in left["lstm"]} == {"weight_ih", "weight_hh"}
-    assert left["additive"] == {"energy"}

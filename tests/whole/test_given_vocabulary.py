@@ -80,34 +80,6 @@ def test_a_run_has_the_vocabulary_that_the_user_gives(
         assert again.tokenizer.encode_source([text]) == [ids]
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--vocabulary", "nowhere.model"], "nowhere.model: no such"),
-        (["--vocabulary", "a", "b", "c"], "one for each language"),
-        (["--vocabulary", "OWN", "--text.vocab-size", "99"], "fixed by --vocabulary"),
-        (["--vocabulary", "TEXT"], "not a sentencepiece model"),
-    ],
-)
-def test_a_wrong_vocabulary_is_refused_in_one_line(
-    words: list[str],
-    message: str,
-    plain: list[str],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    own_model(plain, slice(0, 2), tmp_path / "own.model")
-    files = {"OWN": str(tmp_path / "own.model"), "TEXT": plain[1]}
-    words = [files.get(word, word) for word in words]
-    for verb, out in (("train", "run"), ("prepare", "data")):
-        with pytest.raises((HeadwayError, SystemExit)) as error:
-            dispatch([verb, str(tmp_path / out), *plain, *words])
-        said = str(error.value) if error.type is not SystemExit else capsys.readouterr().err
-        assert message in said
-        assert len(said.splitlines()) == 1
-        assert not (tmp_path / out / "run.json").exists()
-
-
 def test_another_vocabulary_does_not_resume_a_run(plain: list[str], tmp_path: Path) -> None:
     own_model(plain, slice(0, 2), tmp_path / "own.model")
     own_model(plain, slice(0, 2), tmp_path / "other.model", model_type="bpe")

@@ -39,11 +39,6 @@ def test_type_checkers_see_the_same_names_as_programs() -> None:
         assert getattr(headway, name) is getattr(importlib.import_module(module), name)
 
 
-def test_an_unknown_name_raises_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'Translater'"):
-        _ = headway.Translater
-
-
 @pytest.mark.slow
 def test_importing_headway_is_quick_and_imports_nothing_heavy() -> None:
     times = []
@@ -75,13 +70,6 @@ def test_the_documented_examples_of_a_translator_run(
     for block in blocks:
         code = re.sub(r"runs/(demo|mine)", str(model_directory), block)
         exec(compile(code, str(PAGE), "exec"), {})
-
-
-def test_python_m_headway_is_the_command() -> None:
-    found = subprocess.run(
-        [sys.executable, "-m", "headway", "--version"], capture_output=True, text=True, check=True
-    )
-    assert found.stdout == f"headway {headway.__version__}\n"
 
 
 @pytest.mark.slow

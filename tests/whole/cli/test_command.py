@@ -16,7 +16,6 @@ from headway.cli.main import dispatch, main
 from headway.cli.process import set_threads
 from headway.cli.verbs import list_verbs, overview
 from headway.errors import UsageError
-from headway.ext.native import library
 from support.command import BIN, fork_headway, headway
 from support.processes import fork
 
@@ -96,15 +95,6 @@ def test_a_name_that_is_not_utf8_gives_an_error_of_one_line(
 
 
 @pytest.mark.slow
-def test_the_process_of_a_mistake_prints_what_main_prints() -> None:
-    result = headway("translate", "m", "--beam", "2")
-    assert result.returncode == 2
-    assert result.stderr.startswith("headway: --beam: no such option")
-    assert len(result.stderr.splitlines()) == 1
-    assert result.stdout == ""
-
-
-@pytest.mark.slow
 def test_a_mistake_is_reported_before_torch_is_imported() -> None:
     mistakes = [
         (["train", "run", "--preset", "tinny"], 2),
@@ -135,22 +125,6 @@ def test_a_mistake_is_reported_before_torch_is_imported() -> None:
     assert len(result.stderr.splitlines()) == len(mistakes)
 
 
-def test_an_impossible_setting_is_reported_before_anything_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(library, "load_library", None)
-    text = tmp_path / "text"
-    text.write_text("the cat\n")
-    words = ["--train", str(text), str(text), "--valid", str(text), str(text)]
-    with pytest.raises(UsageError, match=r"^--training.max-steps 0 must be more than 0$"):
-        dispatch(["train", str(tmp_path / "run"), *words, "--training.max-steps", "0"])
-
-
-def test_no_verb_shows_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch([]) == 2
-    assert "usage: headway" in capsys.readouterr().out
-
-
 def test_printed_settings_can_be_read_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,67 +141,6 @@ def test_printed_settings_can_be_read_again(
     again = config("--config", str(file), "--only", "server")
     assert again != server
     assert again == file.read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("verb", ["translate", "evaluate", "check", "serve"])
-def test_verbs_report_why_native_code_is_missing(
-    verb: str,
-    model_directory: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("headway.ext.native.decoding.load_library", lambda name: None)
-    monkeypatch.setattr(library, "failure_reason", lambda name: f"no {name} today")
-    monkeypatch.setattr("headway.ext.server.process.configure_server_process", lambda config: None)
-    monkeypatch.setattr(
-        "headway.ext.server.process.run_server", lambda *args, **options: args[1].close()
-    )
-    monkeypatch.setattr("headway.ext.bench.self_check", lambda *args: [])
-    text = tmp_path / "text"
-    text.write_text("the cat\n")
-    options = {"evaluate": [f"--{side}={text}" for side in ("source", "reference")]}
-    options["serve"] = ["--port=0"]
-    with text.open() as file:
-        monkeypatch.setattr("sys.stdin", file)
-        words = [verb, str(model_directory), *options.get(verb, ())]
-        assert dispatch([*words, "--device=cpu"]) == 0
-    first, *_ = capsys.readouterr().err.splitlines()
-    assert first.endswith("no decoding today")
-
-
-def test_the_environment_of_a_training_is_set_before_torch_is_imported() -> None:
-    code = """
-import sys
-from headway.cli import main
-
-def check():
-    assert "torch" not in sys.modules
-    sys.exit("set")
-
-main.set_training_environment = check
-for words in ("train RUN --init ORG/NAME", "lm RUN", "classify RUN", "demo RUN", "bench train"):
-    try:
-        main.dispatch(words.split())
-    except SystemExit as end:
-        assert end.code == "set", words
-    else:
-        raise AssertionError(words)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-def test_info_compiles_nothing(
-    model_directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(library, "failure_reason", asked.append)
-    monkeypatch.setattr("headway.ext.native.decoding.load_library", asked.append)
-    assert dispatch(["info", str(model_directory)]) == 0
-    assert asked == []
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("output", "said"), [("", "is closed"), ("/dev/full", ": No space")])

@@ -18,7 +18,6 @@ from headway.cli.display import LineProgress
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from headway.ext.cuda.fixed_engine import FixedEngine
-from headway.ext.native import decoding
 from headway.text.chunks import CAN_FORK
 from headway.text.lines import open_bytes, read_lines
 from headway.text.work_directory import open_work
@@ -216,17 +215,6 @@ def test_a_gpu_has_one_process() -> None:
         count(2, 4, torch.device("cuda"))
 
 
-@pytest.mark.slow
-@needs_workers
-def test_without_native_code_the_text_depends_on_the_threads(
-    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(decoding, "library", lambda: None)
-    job.interrupt("--workers", "1", "--threads", "2")
-    job.run("--workers", "1", "--threads", "1")
-    assert "starts again from line 1 (changed since: threads)" in capsys.readouterr().err
-
-
 def test_an_older_output_stays_until_the_new_one_is_complete(
     job: Job, translated: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -319,18 +307,6 @@ def test_a_second_process_is_refused(job: Job, capfd: pytest.CaptureFixture[str]
     assert f"{job.out}: process {os.getpid()} is at work here already" in capfd.readouterr().err
 
 
-def test_an_input_that_is_a_directory_is_named_before_the_model_is_loaded(
-    unloaded: Job, tmp_path: Path
-) -> None:
-    for name in ("texts", "texts.docx"):
-        unloaded.source = tmp_path / name
-        unloaded.source.mkdir()
-        with pytest.raises(
-            UsageError, match=f"^--input .*{name}: is a directory or a pipe: give a file"
-        ):
-            unloaded.run()
-
-
 def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
     unloaded: Job, tmp_path: Path
 ) -> None:
@@ -381,28 +357,6 @@ def test_write_protection_is_respected_before_the_model_is_loaded(
     assert not [*folder.iterdir()]
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--output", "{source}"], "must be another file than --source"),
-        (["--output", "{reference}"], "must be another file than --reference"),
-        (["--per-line", "--output", "x"], "--output: has no effect with --per-line"),
-        (["--per-line", "--search.beam", "2"], "--search.beam: has no effect with --per-line"),
-        (["--per-line", "--calibrate"], "--calibrate: has no effect with --per-line"),
-        (["--calibrate", "--json"], "--json: has no effect with --calibrate"),
-    ],
-)
-def test_evaluate_overwrites_no_text_and_ignores_no_option(
-    words: list[str], problem: str, job: Job, tmp_path: Path
-) -> None:
-    reference = Path(shutil.copy(job.source, tmp_path / "reference.txt"))
-    texts = {"source": job.source, "reference": reference}
-    options = ["--source", str(job.source), "--reference", str(reference)]
-    with pytest.raises(UsageError, match=problem):
-        dispatch(["evaluate", str(job.model), *options, *(w.format(**texts) for w in words)])
-    assert reference.read_bytes() == job.source.read_bytes() != b""
-
-
 def test_an_evaluation_names_files_in_the_wrong_order(job: Job, tmp_path: Path) -> None:
     german, english = (str(shutil.copy(job.source, tmp_path / f"test.{x}")) for x in ("de", "en"))
     for source, message in (
@@ -435,45 +389,6 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
     (tmp_path / "link").symlink_to(out)
     with pytest.raises(UsageError, match=r"--output .*link: is a link"):
         dispatch([*words, "--output", str(tmp_path / "link")])
-
-
-@pytest.mark.slow
-def test_terms_that_the_text_lacks_are_named(
-    job: Job,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    text, last = "\n".join(sentences(4, 4)) + "\n", sentences(4, 4)[-1].split()[-1]
-    job.source.write_text(text)
-    document, empty = Job(job.model, tmp_path), Job(job.model, tmp_path)
-    document.source, document.out = tmp_path / "a.md", tmp_path / "b.md"
-    empty.source, empty.out = tmp_path / "empty", tmp_path / "c"
-    document.source.write_text(text)
-    empty.source.write_text("\n")
-    job.source.write_text(text)
-    terms = tmp_path / "terms.tsv"
-    where = (
-        f"no term of {terms} occurs in the text: terms of the source language stand in the first"
-    )
-    some = f"{terms}: 2 of 3 terms do not occur in the text: zzz, y y\n"
-    for rows, message, expected in (
-        ("zzz\ta", where, 1),
-        (f"zzz\ta\n{last}\tb\ny y\tc", some, 1),
-        (f"{last}\tb", "occur", 0),
-    ):
-        terms.write_text(rows)
-        for words in ([], ["--workers", "2"]):
-            job.run("--glossary", str(terms), *words)
-            assert capfd.readouterr().err.count(message) == expected
-        document.run("--glossary", str(terms))
-        assert capfd.readouterr().err.count(message) == expected
-        with job.source.open() as file:
-            monkeypatch.setattr("sys.stdin", file)
-            dispatch(["translate", str(job.model), "--glossary", str(terms)])
-        assert capfd.readouterr().err.count(message) == expected
-        empty.run("--glossary", str(terms))
-        assert "occur" not in capfd.readouterr().err
 
 
 @pytest.mark.slow
