@@ -17,7 +17,6 @@ from headway.ext.paper.rivals import convolutional
 from headway.ext.paper.rivals.bytenet import ByteNet
 from headway.ext.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.ext.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGPU
-from headway.ext.paper.rivals.padded_feed import PaddedFeed
 from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.ext.paper.rivals.rival import Rival
 from headway.ext.paper.rivals.rival_training import PLAIN, score_rival, translate
@@ -26,8 +25,6 @@ from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.study import Study
 from headway.model import Transformer
 from headway.text.prepared import PreparedData
-from headway.training.steps.feed import Feed
-from headway.training.steps.trainer import Trainer
 from headway.translation.token_search import TokenSearch
 
 VOCABULARY = 29
@@ -415,26 +412,6 @@ def test_the_rivals_train_beside_the_transformer(
     work.run_groups(rivals.plan_translators(work))  # finished trainings are read
 
 
-@pytest.mark.slow
-def test_rivals_read_the_sentences_of_the_steps_of_a_packed_training(tmp_path: Path) -> None:
-    """With the same gradient, so that the Transformer learns beside them what it learns elsewhere."""
-    work = Study(tmp_path, scale="toy")
-    config = replace(work.published_base, model=replace(work.published_base.model, dropout=0.0))
-    data = PreparedData.open(work.corpus.prepare(tmp_path / "data", config.text)[0])
-    size = data.tokenizer.source_vocab_size
-    shape = replace(config.model, source_vocab_size=size, target_vocab_size=size)
-    reports = []
-    for kind in (Feed, PaddedFeed):
-        feed = kind(data, config.training, torch.device("cpu"))
-        torch.manual_seed(1)
-        trainer = Trainer(Transformer(shape), config.training)
-        reports.append([trainer.step(feed.next()) for _ in range(3)])
-    for packed, padded in zip(*reports, strict=True):
-        assert packed.tokens == padded.tokens
-        assert padded.nll == pytest.approx(packed.nll, rel=1e-4)
-        assert padded.gradient_norm == pytest.approx(packed.gradient_norm, rel=1e-3)
-
-
 def prepare_pairs(
     folder: Path, test: tuple[tuple[str, str], ...]
 ) -> tuple[PreparedData, list[Path], TextConfig]:
@@ -444,26 +421,6 @@ def prepare_pairs(
     text = TextConfig(vocab_size=290, drop_leaks=False)
     prepared, files = corpus.prepare(folder, text)
     return PreparedData.open(prepared), files, text
-
-
-@pytest.mark.slow
-def test_the_batches_of_a_step_have_a_quarter_of_its_tokens(tmp_path: Path) -> None:
-    work = Study(tmp_path, scale="toy")
-    config = work.published_base
-    data = PreparedData.open(work.corpus.prepare(tmp_path / "data", config.text)[0])
-    quarter = config.training.batch_tokens // 4
-    feed = PaddedFeed(data, config.training, torch.device("cpu"))
-    for _ in range(5):
-        batches = feed.next().batches
-        longest = [max(batch.source.size(1), batch.target.size(1)) for batch in batches]
-        padded = [
-            len(batch.source) * length for batch, length in zip(batches, longest, strict=True)
-        ]
-        assert max(padded) <= quarter
-        # A batch that is not the last has no place for one more sentence.
-        assert all(
-            size + length > quarter for size, length in zip(padded[:-1], longest[:-1], strict=True)
-        )
 
 
 @pytest.mark.slow

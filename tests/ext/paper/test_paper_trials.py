@@ -12,9 +12,8 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.paper.rivals.classifying import train_classifier
 from headway.ext.paper.rivals.rival_training import train_rival
-from headway.ext.paper.running.planned_trial import RUNNER, PlannedTrial
+from headway.ext.paper.running.planned_trial import RUNNER
 from headway.ext.paper.running.sources import code_version
-from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.ext.paper.running.trial_run import run_trial
 from headway.locks import DirectoryLock
@@ -94,29 +93,3 @@ def test_a_trial_without_its_models_is_not_finished(tmp_path: Path) -> None:
         (folder / WEIGHTS).touch()
     trial.directory.rename(tmp_path / "elsewhere")
     assert read_trial(tmp_path) is None
-
-
-@pytest.mark.slow
-def test_a_result_that_is_gone_is_named_and_takes_no_other_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = Study(tmp_path, "toy", seeds=(1, 2))
-    monkeypatch.setattr(Study, "prepare_trials", lambda work, planned: {})
-    planned = [
-        PlannedTrial(name, work.base, change=change) for name, change in (("a", None), ("b", print))
-    ]  # type: ignore[arg-type]
-    places: dict[Path, Trial] = {}
-    for seed in work.seeds:
-        for each in planned:
-            place = work._trial_directory(replace(each, seed=seed))
-            place.mkdir(parents=True)
-            places[place] = finish(place, name=each.name, seed=seed)
-    found = work.run_groups(planned)
-    assert {name: [(t.name, t.seed) for t in group.trials] for name, group in found.items()} == {
-        "a": [("a", 1), ("a", 2)],
-        "b": [("b", 1), ("b", 2)],
-    }
-    first = next(iter(places))
-    (first / "trial.json").unlink()
-    with pytest.raises(HeadwayError, match=f"{first.name}: its trial.json .* is missing"):
-        work.run_groups(planned)

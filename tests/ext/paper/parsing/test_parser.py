@@ -64,12 +64,6 @@ def test_training_constituents_are_distinct_and_none_is_in_the_validation_set(tm
     ]
 
 
-def test_a_part_of_speech_must_not_look_like_a_number(tmp_path):
-    trees = [parse_brackets("(S (#7 w))")]
-    with pytest.raises(HeadwayError, match="#7 is a part of speech"):
-        prepare_treebank(trees, trees, tmp_path / "data", TextConfig(vocab_size=300))
-
-
 @pytest.mark.parametrize(
     "tree", ["(S (</s> w))", "(S (N w) (<unk> v))", "(S▁T (N w))", "(S (▁ w))"]
 )
@@ -125,16 +119,6 @@ def test_the_command_and_the_experiment_count_the_same_parts_of_speech(tmp_path,
     expected = 100 * sum(right) / len(right)
     assert f"of 8 sentences; exact 0.00 %, parts of speech {expected:.2f} %" in err
     assert bracket_scores(gold, found)["tagging"] == pytest.approx(expected)
-
-
-def test_a_treebank_of_punctuation_alone_is_parsed_and_has_no_score(tmp_path, capsys, parser):
-    path, _, _ = parser
-    (tmp_path / "gold.tree").write_text("(S (. .))\n")
-    assert (
-        dispatch(["parse", str(path / "model"), "--gold", str(tmp_path / "gold.tree"), *FEW]) == 0
-    )
-    said = capsys.readouterr().err
-    assert "of 0 sentences; 1 of punctuation alone not counted; exact 0.00 %, parts" in said
 
 
 def test_each_tree_of_a_treebank_has_a_line_also_without_words(tmp_path, capsys, parser):
