@@ -8,18 +8,15 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.cli.main import dispatch
-from headway.config import PRESETS, ModelConfig, SearchConfig, TrainingConfig
-from headway.errors import HeadwayError, UsageError
+from headway.config import PRESETS, ModelConfig, TrainingConfig
+from headway.errors import HeadwayError
 from headway.ext.bench import bench as engine
 from headway.ext.bench import bench_training, matrix_rate
-from headway.ext.bench.bench_translation import make_endless
 from headway.ext.bench.flop import forward_flop, search_flop, training_flop
 from headway.ext.bench.matrix_rate import published_rate
-from headway.ext.bench.synthetic import TEXTS, draw_lengths, draw_sentences, prepare_synthetic
+from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer
-from headway.text import EOS
 from headway.training import Feed, Machine
-from headway.translation import make_engine, search_engine
 
 B, S, T, K, V = 3, 13, 5, 2, 101
 
@@ -76,32 +73,6 @@ def test_the_flop_of_sentences_add_up():
     assert forward_flop(config, [202], [202]) == 2 * forward_flop(config, [101], [101])
     with pytest.raises(HeadwayError, match="not counted"):
         forward_flop(shape(encoder_mixer="lstm"), [5], [7])
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_random_sentences_have_realistic_lengths(text):
-    source, target = draw_lengths(text, 5000, 200, seed=3)
-    assert sorted(source)[2500] == pytest.approx(TEXTS[text].median, rel=0.06)
-    assert 1.0 < target.mean() / source.mean() < 1.1
-    again, _ = draw_lengths(text, 5000, 200, seed=3)
-    assert (source == again).all()
-    drawn = list(draw_sentences(source[:50], V, seed=5))
-    assert [len(s) for s in drawn] == source[:50].tolist()
-    assert all(s[-1] == 1 and 1 not in s[:-1] and V - 1 not in s for s in drawn)
-
-
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-@torch.inference_mode()
-def test_a_model_that_never_ends_runs_to_its_length_limits(precision):
-    torch.manual_seed(1)
-    model = make_endless(Transformer(shape()).eval())
-    limits = [5, 11, 2]
-    sources = [[*range(2, 2 + n), 1] for n in (7, 3, 13)]
-    engine = make_engine(model, precision)
-    found = search_engine(
-        engine, sources, limits, SearchConfig(beam=K, alpha=0.6), eos=EOS, pad=V - 1
-    )
-    assert [len(best.tokens) for [best] in found] == limits
 
 
 def bench(monkeypatch, *words):
@@ -222,8 +193,3 @@ def test_the_published_rate_is_that_of_the_first_name_that_fits():
     assert published_rate("NVIDIA H100 PCIe", "fp16") == 756e12
     assert published_rate("NVIDIA H100 PCIe", "fp32") is None
     assert published_rate("AMD EPYC", "bf16") is None
-
-
-def test_a_wrong_cell_is_named():
-    with pytest.raises(UsageError, match="32by4"):
-        dispatch(["bench", "translate", "--cells", "32by4"])

@@ -16,7 +16,6 @@ from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.ext.best import report, running
 from headway.files import replace_text
-from headway.locks import DirectoryLock
 from headway.translation import Translator
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
@@ -157,19 +156,6 @@ def test_the_page_has_the_curves_of_the_trainings_and_loads_nothing(
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script", page)
 
 
-def test_the_text_of_a_planned_recipe_is_not_needed_any_more(corpus, tmp_path):
-    text = [shutil.copy(file, tmp_path) for file in corpus if not file.startswith("--")]
-    out = tmp_path / "out"
-    words = ["--train", *text[:2], "--valid", *text[2:], "--test", *text[2:], *OPTIONS]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "_do", lambda *_: 1)
-        assert dispatch(["best", str(out), *words]) == 1
-    for file in text:
-        Path(file).unlink()
-    assert dispatch(["best", str(out)]) == 0
-    assert Translator.load(out).translate("1 2")
-
-
 def test_a_dry_run_prints_the_plan_and_writes_nothing(corpus, tmp_path, capsys):
     out = tmp_path / "out"
     assert dispatch(["best", str(out), *corpus, *OPTIONS, "--dry-run"]) == 0
@@ -232,41 +218,6 @@ def test_the_function_does_what_the_command_does(finished, corpus, tmp_path, mon
     process = fork(headway.best, finished)  # a process that multiprocessing has started
     process.join()
     assert process.exitcode
-
-
-def test_a_corpus_may_be_named_as_test_text(corpus, tmp_path, monkeypatch):
-    asked: list[str] = []
-
-    def find(words, languages, place, notify):
-        asked.append(f"{place}: {' '.join(words)}")
-        return corpus[-2:] if words == ["sacrebleu:wmt14"] else [Path(word) for word in words]
-
-    monkeypatch.setattr("headway.ext.corpora.named.local_files", find)
-    words = ["--valid", "7", "--test", "sacrebleu:wmt14", "--dry-run"]
-    assert dispatch(["best", str(tmp_path / "out"), *corpus[:3], *words, *OPTIONS]) == 0
-    assert "test: sacrebleu:wmt14" in asked
-
-
-def test_a_plan_can_be_carried_out_from_another_directory(corpus, tmp_path, monkeypatch):
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    names = [Path(shutil.copy(file, folder)).name for file in corpus if not file.startswith("--")]
-    words = ["--train", *names[:2], "--valid", *names[2:], *OPTIONS]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "_do", lambda *_: 1)
-        patch.chdir(folder)
-        assert dispatch(["best", "../out", *words]) == 1
-        assert dispatch(["best", "../out", *(w.replace("train.", "./train.") for w in words)]) == 1
-        patch.chdir(tmp_path)
-        assert dispatch(["best", "out"]) == 1
-
-
-def test_one_process_works_in_a_directory(finished):
-    with (
-        DirectoryLock(finished),
-        pytest.raises(HeadwayError, match="is at work here already"),
-    ):
-        dispatch(["best", str(finished)])
 
 
 def test_the_plan_of_a_stopped_recipe_says_what_is_done(finished, tmp_path, capsys):

@@ -11,7 +11,6 @@ from headway.cli.verbs import evaluate, train, translate
 from headway.config import load
 from headway.errors import UsageError
 from headway.ext.best import recipe_numbers as numbers
-from headway.ext.best import stage as records
 from headway.ext.best.recipe import best_model
 from headway.ext.best.recipe_numbers import PARTS, PLANS, SCALES, Scale, choose_scale
 from headway.ext.best.recipe_options import Options
@@ -145,11 +144,6 @@ def list_recipes() -> Iterator[str]:
         yield from (f"+ {line}" for line in own if line not in usual)
 
 
-def test_the_recipes_are_those_that_were_read_and_recorded():
-    """After a change that is meant, ``python tests/ext/best/test_recipe.py`` writes them anew; read the difference."""
-    assert [*list_recipes()] == RECORDED.read_text(encoding="utf-8").splitlines()
-
-
 @pytest.mark.slow
 def test_every_command_of_every_scale_is_understood():
     given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
@@ -265,30 +259,6 @@ def test_the_records_do_not_depend_on_the_path_of_the_directory(tmp_path):
     assert found[0]["install"][0].startswith("copy the model of OUT/runs/forward-1 to OUT/, with")
 
 
-@pytest.mark.slow
-def test_a_recipe_goes_on_without_any_of_its_records(tmp_path, monkeypatch):
-    """As after a damaged one is deleted: the later ones are of a winner that is not known before the stage is done."""
-    bleu = {"sweep-3": 21.0, "forward-2": 21.0, "final": 20.5}
-    monkeypatch.setattr(records, "_read_scores", lambda stage: {"bleu": bleu.get(stage.name, 20.0)})
-    (tmp_path / "stages").mkdir()
-    make = replace(maker(), out=tmp_path)
-    stages = [*follow(make, bleu).values()]
-    for stage in stages:
-        record_stage(tmp_path, stage, 1.0, is_finished=True)
-    for stage in stages:
-        file = tmp_path / "stages" / f"{stage.name}.json"
-        record = file.read_bytes()
-        file.unlink()
-        assert (
-            replay(best_model(make, ALL), tmp_path, guesses=True)[1] is None
-        )  # a plan of the rest
-        finished, left = replay(best_model(make, ALL), tmp_path)
-        assert left == stage
-        assert [each for each, _ in finished] == stages[: len(finished)]
-        file.write_bytes(record)
-    assert replay(best_model(make, ALL), tmp_path)[1] is None
-
-
 def test_gains_are_over_the_best_comparable_stage_before():
     bleu = {
         "sweep-1": 10.0,
@@ -306,20 +276,6 @@ def test_gains_are_over_the_best_comparable_stage_before():
         ]
     )
     assert [cells[-1] for _, cells in rows] == ["", "-1.00", "+11.00", "", "-1.00", "+0.50"]
-
-
-def test_the_time_of_a_search_grows_with_its_beam_and_text():
-    def count(times: int) -> float:
-        """Count the operations for monolingual lines that are so many times longer."""
-        tokens = {"source": FACTS.mono_tokens["source"] * times}
-        make = maker(given=replace(GIVEN, mono_source=["m.en"]))
-        make = replace(make, facts=replace(FACTS, mono_tokens=tokens))
-        return follow(make, {})["forward-translation-mono"].flop
-
-    assert 9 < count(10) / count(1) < 15
-    make = maker()
-    narrow, wide = (make.score("x", "", [OUT], {"search.beam": beam}).flop for beam in ("4", "16"))
-    assert 2 < wide / narrow < 5
 
 
 def test_the_sizes_of_text_choose_the_settings():

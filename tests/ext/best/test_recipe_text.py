@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +10,14 @@ import numpy as np
 import pytest
 
 from headway.config import load
-from headway.errors import HeadwayError, UsageError
+from headway.errors import HeadwayError
 from headway.ext.best import recipe_numbers, recipe_text
 from headway.ext.best.recipe_options import Options
 from headway.ext.best.recipe_text import PairFiles, TextFacts, prepare_text
 from headway.ext.best.stage import JoinedText
 from headway.text import PreparedData
 from headway.text.preparation import prepare
-from support.toy_models import SOURCE_WORDS, sentences, translate_words
+from support.toy_models import sentences, translate_words
 
 SOURCES = list(dict.fromkeys(sentences(60, 7)))
 SETTINGS = {"text.vocab-size": "300"}
@@ -119,31 +118,6 @@ def test_a_teacher_of_another_length_is_refused(difference, prepared, tmp_path):
         prepared(given(tmp_path, teacher=teacher))
 
 
-def test_too_little_text_is_refused(prepared, tmp_path, monkeypatch):
-    monkeypatch.setattr(recipe_numbers, "LEAST_PAIRS", 50)
-    with pytest.raises(HeadwayError, match=r"train\.en: 4\d training pairs are left .* needs 50"):
-        prepared(given(tmp_path, valid=len(SOURCES) - 45 if len(SOURCES) < 90 else 20))
-    with pytest.raises(HeadwayError, match=r"train\.en: \d+ training pairs are left .* needs 50"):
-        prepared(given(tmp_path, settings=SETTINGS | {"text.max-tokens": "8"}))
-    with pytest.raises(HeadwayError, match=r"vocab_size = 5000 is too large .* --text"):
-        prepared(given(tmp_path, settings={"text.vocab-size": "5000"}))
-
-
-def test_text_that_can_be_read_only_once_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    for name in (str(tmp_path / "pipe"), str(tmp_path / "-")):
-        with pytest.raises(UsageError, match=rf"{name}: text is read several times"):
-            given(tmp_path, mono_source=[name]).check()
-    with pytest.raises(UsageError, match=r"is a directory: give a file$"):
-        given(tmp_path, mono_source=[str(tmp_path)]).check()
-
-
-def test_the_same_options_are_equal_however_they_are_written(tmp_path):
-    one = given(tmp_path, without=["sweep", "student"], settings={"model.d_model": "8"})
-    other = given(tmp_path, without=["student", "sweep"], settings={"model.d-model": "8"})
-    assert one.check() == replace(other, languages=["en", "de"]).check()
-
-
 def test_copies_of_the_text_do_not_count(prepared, tmp_path):
     (usual, _), (copied, _) = (
         prepared(given(tmp_path, settings=SETTINGS | {"text.copies": count})) for count in "13"
@@ -164,21 +138,6 @@ def test_the_number_of_cleaned_pairs_chooses_the_settings(prepared, tmp_path, mo
         facts, folder = prepared(options)
         assert PreparedData.open(folder / "data").text.vocab_size == size
         assert facts.kept < facts.cleaned == len(SOURCES) - 7 + len(extra)
-
-
-@pytest.mark.slow
-def test_settings_are_checked_before_a_plan_of_many_pairs(prepared, tmp_path):
-    pairs = itertools.islice(itertools.product(SOURCE_WORDS, repeat=4), 10_101)
-    sources = [" ".join(words) for words in pairs]
-    train = [
-        write(tmp_path / "many.en", sources),
-        write(tmp_path / "many.de", [translate_words(text) for text in sources]),
-    ]
-    options = given(tmp_path, train=train, valid=100, settings={})
-    with pytest.raises(HeadwayError, match="vocab_size = 8000 is too large"):
-        prepared(options)
-    with pytest.raises(UsageError, match=r"headway best itself sets .*--model\.num-heads 6"):
-        prepared(replace(options, settings={"model.d-model": "256"}))
 
 
 @pytest.mark.parametrize("weight", [0.5, 99.0])

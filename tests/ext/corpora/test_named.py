@@ -7,7 +7,6 @@ cache that holds the files that it would download.
 import json
 import shutil
 import sys
-import urllib.error
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -317,42 +316,6 @@ def test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line(
     assert [path.suffix for path in cache.iterdir()] == [".lock"]
 
 
-@pytest.mark.parametrize(
-    ("names", "languages", "message"),
-    [
-        (["mtdata:a", "b.en"], ("en", "de"), "names of corpora or files, not both"),
-        (["hf:/data/mine"], ("en", "de"), "hf:ORGANISATION/NAME; to read files, give their names"),
-        (["hf:data/.."], ("en", "de"), "hf:ORGANISATION/NAME; to read files, give their names"),
-        (["hf:json"], ("en", "de"), "hf:ORGANISATION/NAME; to read files, give their names"),
-        (["mtdata:a"], None, "mtdata:a: .*--languages"),
-        (
-            ["mtdata:thre"],
-            ("en", "de"),
-            "neither a data set .* nor a recipe .*did you mean 'three'",
-        ),
-        (
-            ["mtdata:odd"],
-            ("en", "de"),
-            "mtdata:X-y-1-eng: neither a data set .* nor a recipe",
-        ),
-        (["mtdata:three:test"], ("en", "de"), "three:test: no such part; there are train, dev"),
-        (
-            ["mtdata:A-b-1-deu-eng"],
-            ("en", "de"),
-            "mtdata failed: Exception: Could not find A-b-1-deu",
-        ),
-        (["sacrebleu:wmt41"], ("en", "de"), "no such test set .*did you mean 'wmt"),
-        (["sacrebleu:wmt14/full"], ("en", "eo"), "not for en-eo; there are cs-en, de-en"),
-    ],
-)
-def test_a_wrong_name_gives_a_message_of_one_line(
-    mtdata: Path, names: list[str], languages: tuple[str, str] | None, message: str
-) -> None:
-    with pytest.raises(HeadwayError, match=message) as caught:
-        local_files(names, languages, "train", print)
-    assert "\n" not in str(caught.value)
-
-
 def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setitem(sys.modules, "datasets", None)
@@ -360,20 +323,6 @@ def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         fetch(f"mtdata:{FIRST}")
     with pytest.raises(HeadwayError, match=r"pip install 'headway.corpora.'"):
         fetch("hf:org/text")
-
-
-@pytest.mark.parametrize("problem", [urllib.error.URLError("no network"), SystemExit(1)])
-def test_a_failed_download_of_sacrebleu_gives_a_message_of_one_line(
-    monkeypatch: pytest.MonkeyPatch, cache: Path, problem: BaseException
-) -> None:
-    def fails(*_: str) -> str:
-        raise problem
-
-    monkeypatch.setattr(sacrebleu, "get_source_file", fails)
-    with pytest.raises(HeadwayError, match="sacrebleu:wmt14/full: sacrebleu failed: ") as caught:
-        fetch("sacrebleu:wmt14/full")
-    assert "\n" not in str(caught.value)
-    assert [path.suffix for path in cache.iterdir()] == [".lock"]
 
 
 def test_the_first_of_several_references_is_taken(

@@ -42,12 +42,6 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     assert much < little + 600_000  # the pairs themselves take more than a million bytes
 
 
-@pytest.mark.parametrize("brk", ["\n", "\r", "\r\n", " \n \n "])
-def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
-    path = tmx_of(tmp_path, {"en": f"a{brk}b", "de": f"{brk}c{brk}"})
-    assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a b", "c")]
-
-
 def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
     """Write a TMX file with one unit in each line from line 4 on."""
     return write_tmx(
@@ -131,13 +125,6 @@ def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -
 def test_tmx_of_unreasonable_size_is_rejected(tmp_path: Path, bomb: str) -> None:
     with pytest.raises(HeadwayError, match=r"corpus\.tmx:\d+: (a|more) .*(longer|nested)"):
         list(read_units(write_tmx(tmp_path, [bomb])))
-
-
-@pytest.mark.parametrize("encoding", ["klingon", "hex", "utf-7", "shift_jis", "idna", "undefined"])
-def test_tmx_in_an_unknown_encoding_is_rejected(tmp_path: Path, encoding: str) -> None:
-    path = write_tmx(tmp_path, units(PAIRS), HEAD.replace("utf-8", encoding))
-    with pytest.raises(HeadwayError, match=r"corpus\.tmx:1: .*encoding"):
-        list(read_units(path))
 
 
 def test_a_document_type_is_not_fetched_and_escapes_are_resolved(tmp_path: Path) -> None:

@@ -179,23 +179,6 @@ def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch()
     assert search(engine, model, texts) == before
 
 
-@pytest.mark.parametrize("value", [torch.inf, torch.nan])
-def test_one_logit_that_is_not_finite_is_enough(
-    monkeypatch: pytest.MonkeyPatch, value: float
-) -> None:
-    engine, texts = FixedEngine(model_of({})), sources(3)
-    logits = engine.model.logits
-
-    def damage(hidden: Tensor) -> Tensor:
-        found = logits(hidden)
-        found[-1, 7] = value
-        return found
-
-    monkeypatch.setattr(engine.model, "logits", damage)
-    with pytest.raises(HeadwayError, match="not finite"):
-        search(engine, engine.model, texts)
-
-
 @pytest.mark.slow
 def test_learned_positions_have_a_limit() -> None:
     model = model_of(SHAPES["swish"])
@@ -227,39 +210,6 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> 
     )
     monkeypatch.setattr("headway.ext.cuda.fixed_engine.FixedEngine", lambda *given: given)
     assert make_engine(on_gpu) == (on_gpu, "bf16")  # type: ignore[arg-type, comparison-overlap]
-
-
-@pytest.mark.parametrize("mixer", ["lstm", "separable"])
-def test_decoders_without_attention_have_no_fixed_shapes(mixer: str) -> None:
-    assert not is_supported(model_of({"decoder_mixer": mixer}))
-
-
-@pytest.mark.slow
-def test_a_translator_gives_this_engine_larger_batches(
-    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
-    texts, search = sentences(25, seed=1), SearchConfig(batch_tokens=30, max_extra=17)
-    before = translator.translate(texts, search)
-    assert translator.token_search.batch_limits(search, 30) == (30, 0)
-    translator.token_search._engines["auto"] = FixedEngine(translator.model)
-    assert translator.token_search.batch_limits(search, 30) == (450, 17)
-    sizes = []
-    original = FixedEngine.search
-
-    def counted(self: FixedEngine, sources: Any, *args: Any, **settings: Any) -> Any:
-        sizes.append(sum(len(source) + 17 for source in sources))
-        return original(self, sources, *args, **settings)
-
-    monkeypatch.setattr(FixedEngine, "search", counted)
-    assert translator.translate(texts, search) == before
-    assert 300 < max(sizes) <= 450
-    # Samples come from the same engine.
-    drawn = SearchConfig(sample=True, n_best=2, seed=5)
-    assert translator.token_search.batch_limits(drawn, 30) == (30, 0)
-    assert translator.translate(texts[:3], drawn) == Translator(
-        translator.model, tokenizer
-    ).translate(texts[:3], drawn)
 
 
 def test_a_gpu_scores_all_positions_at_once(

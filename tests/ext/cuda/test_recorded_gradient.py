@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.ext.cuda.dropout import apply_mask_on_device
@@ -171,25 +170,6 @@ def test_where_nothing_can_be_recorded_results_are_not_kept(trainer: Trainer) ->
         del found
         assert kept() is None
     assert not recorded.func.has_recorded
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["a number of the processor", "a mask of torch"])
-def test_other_random_numbers_are_not_recorded(
-    trainer: Trainer, recordings: list[Recording], kind: str
-) -> None:
-    def with_noise(batch: Batch, tokens: Tensor) -> list[Tensor]:
-        found = trainer._compute(batch, tokens)
-        noise = torch.rand(()) if kind == "a number of the processor" else F.dropout(torch.ones(9))
-        return [*found, noise]
-
-    recorded = partial(RecordedGradient(trainer.model, CPU), with_noise)
-    for seed, row in enumerate(make_rows(trainer)):
-        found = compute(recorded, row, seed)
-        after = torch.get_rng_state()
-        assert all(map(torch.equal, found, compute(with_noise, row, seed)))
-        assert torch.equal(torch.get_rng_state(), after)
-    assert not recordings
 
 
 @pytest.mark.slow

@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("babel")
 pytest.importorskip("num2words")
 
-from headway.errors import HeadwayError
 from headway.ext.demo import Example, corpus, generate, split
 from headway.ext.demo.kinds import KINDS
 
@@ -137,26 +136,3 @@ def test_other_kinds_continue_when_one_is_exhausted(monkeypatch):
     assert Counter(e.kind for e in generate("en", "de", 100)) == {"weekday": 7, "date": 93}
     monkeypatch.setattr(corpus, "KINDS", {"weekday": small["weekday"]})
     assert len(list(generate("en", "de", 100))) == 7
-
-
-@pytest.mark.parametrize(
-    ("pair", "message"),
-    [
-        (("pt_BRR", "en"), "'pt_BRR' is not a CLDR locale (did you mean 'pt_BR'?)"),
-        (("", "en"), "'' is not a CLDR locale"),
-        (("de-DE-de-DE-de", "en"), "is not a CLDR locale"),
-        (("de", "de"), "both de"),
-    ],
-)
-def test_a_wrong_locale_gives_a_message_of_one_line(pair, message):
-    with pytest.raises(HeadwayError) as caught:
-        next(generate(*pair))
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("package", ["babel", "num2words"])
-def test_a_missing_package_is_named(package, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(HeadwayError, match=rf"{package}.*pip install 'headway\[demo\]'"):
-        next(generate())

@@ -137,27 +137,6 @@ def test_a_wrong_position_table_fails_the_certificate(small, tmp_path, monkeypat
         assert len(found.failures) == failures
 
 
-def test_tied_tensors_are_stored_once(small, exports):
-    file = exports["ctranslate2"] / "model.bin"
-    found = read_variables(file)
-    tables = ("encoder/embeddings_0", "decoder/embeddings", "decoder/projection")
-    assert len({found[f"{name}/weight"].data_ptr() for name in tables}) == 1
-    weights = small.path / "model.safetensors"
-    table = found["encoder/position_encodings/encodings"].nbytes
-    assert file.stat().st_size < weights.stat().st_size + table + 4000
-
-
-def test_an_alias_of_a_rounded_tensor_has_its_scale(tmp_path):
-    """Headway 0.1 wrote an alias of the scale as well; CTranslate2 does not."""
-    weight = torch.tensor([[2, 4]], dtype=torch.int8)
-    variables = {"a/weight": weight, "a/weight_scale": torch.ones(1)}
-    for aliases in ({}, {"b/weight_scale": "a/weight_scale"}):
-        write_variables(tmp_path / "model.bin", variables, {"b/weight": "a/weight"} | aliases)
-        found = read_variables(tmp_path / "model.bin")
-        assert found.keys() == {"a/weight", "a/weight_scale", "b/weight", "b/weight_scale"}
-        assert torch.equal(found["b/weight_scale"], torch.ones(1))
-
-
 @pytest.fixture
 def changed(tmp_path, tokenizer):
     """Change the variables, entries and settings of an export of a model with these settings."""

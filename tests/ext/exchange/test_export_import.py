@@ -13,13 +13,10 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.ctranslate2.binary import read_variables
-from headway.ext.exchange.ctranslate2.writer import write
 from headway.ext.exchange.exporting import export_model
 from headway.ext.exchange.importing import MAX_CARD_BYTES, import_model
 from headway.ext.exchange.order import check_pieces
 from headway.text import Tokenizer
-from headway.translation import Translator
 from headway.translation.directory import load_model
 from support.bounds import bounded
 from support.exchange_models import SMALL, random_model
@@ -139,37 +136,6 @@ def test_a_rejected_export_leaves_no_files(small, tmp_path, tokenizer):
     with pytest.raises(HeadwayError, match="all lines are blank"):
         export_model(small, "ctranslate2", out, lines=["  ", "", "\t"])
     assert set(tmp_path.iterdir()) == before
-
-
-def test_a_failed_import_leaves_no_directories(exports, tmp_path):
-    (tmp_path / "there").mkdir()
-    for name in ("new/inner/out", "there/out", "out"):
-        with pytest.raises(HeadwayError, match="no such file or directory"):
-            import_model(tmp_path / "nowhere", tmp_path / name)
-    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
-    import_model(exports["ctranslate2"], tmp_path / "new" / "inner" / "out")
-    assert (tmp_path / "new" / "inner" / "out" / "model.safetensors").is_file()
-
-
-def test_the_training_of_another_programs_model_is_not_known(exports, tmp_path, capsys):
-    def departures(path):
-        assert dispatch(["info", str(path), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found["departures from its search"] != {}
-        training = found["departures from its training"]
-        assert type(found["departures from its text"]) is type(training)
-        return training
-
-    import_model(exports["ctranslate2"], tmp_path / "own")  # its settings are with it
-    assert isinstance(departures(tmp_path / "own"), dict)
-    foreign = shutil.copytree(exports["ctranslate2"], tmp_path / "foreign")
-    (foreign / "headway.json").unlink()
-    import_model(foreign, tmp_path / "back", ("fr", "it"))
-    Translator.load(tmp_path / "back").save_pretrained(tmp_path / "saved")
-    write(load_model(tmp_path / "saved"), tmp_path / "again")
-    import_model(tmp_path / "again", tmp_path / "returned")
-    for name in ("back", "saved", "returned"):
-        assert departures(tmp_path / name) == "not known: it was trained by another program", name
 
 
 @pytest.mark.filterwarnings("ignore")  # of transformers
@@ -328,24 +294,3 @@ def test_a_package_may_have_its_vocabularies_as_lines(exports, small, tmp_path):
     package = _package(tmp_path, {**sides, shared: None}, exports["argos"])
     _, again = import_model(package, tmp_path / "back")
     assert again.tokenizer.fingerprint == small.tokenizer.fingerprint
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\x06\0\0\0\xff\xff",
-        b"\x05\0\0\0\x10\0TransformerSpec\0",
-        # A count of four billion variables, and one of a terabyte.
-        b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0\xff\xff\xff\xff",
-        b"\x06\0\0\0\x10\0TransformerSpec\0\x07\0\0\0\x01\0\0\0\x02\0a\0\x02"
-        + b"\xff\xff\xff\x7f" * 2
-        + b"\0\xff\xff\xff\xff",
-    ],
-)
-def test_a_damaged_file_gives_a_message_of_one_line(data, tmp_path):
-    (tmp_path / "model.bin").write_bytes(data)
-    with pytest.raises(HeadwayError) as refused, bounded():
-        read_variables(tmp_path / "model.bin")
-    assert str(tmp_path / "model.bin") in str(refused.value)
-    assert "\n" not in str(refused.value)

@@ -14,7 +14,6 @@ from headway.ext.exchange.argos.package import unpack
 from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.importing import import_model
-from headway.ext.exchange.json_file import read_json
 from headway.ext.exchange.weights_file import read_tensors, read_weights
 from headway.translation import load_model
 from headway.translation.weights import check_header
@@ -145,13 +144,6 @@ def test_a_tensor_with_several_names_is_converted_once(tmp_path):
     assert len({tensor.data_ptr() for tensor in found.values()}) == 1
 
 
-def test_a_tensor_of_more_numbers_than_the_file_is_refused(tmp_path):
-    file = tmp_path / "pytorch_model.bin"
-    torch.save({"x": torch.zeros(1, dtype=torch.half).expand(1 << 15, 1 << 15)}, file)
-    with pytest.raises(HeadwayError, match="more numbers than the file"), bounded():
-        read_weights(file, {}, {"x": (1 << 15, 1 << 15)})
-
-
 @pytest.mark.slow
 def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path):
     package = tmp_path / "x.argosmodel"
@@ -163,20 +155,6 @@ def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path
         unpack(package, tmp_path)
 
 
-def test_a_damaged_entry_of_a_package_is_refused(tmp_path):
-    """Each byte of compressed data is inverted in turn."""
-    package = tmp_path / "x.argosmodel"
-    content = bytes(i * i % 251 for i in range(60))
-    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as new:
-        new.writestr("x/metadata.json", content)
-        [entry] = new.infolist()
-    whole, start = package.read_bytes(), entry.header_offset + 30 + len(entry.filename)
-    for place in range(start, start + entry.compress_size):
-        package.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
-        with pytest.raises(HeadwayError, match=f"^{package}: damaged, or no Argos package: "):
-            unpack(package, tmp_path / "out")
-
-
 def test_an_import_tabulates_no_positions_that_are_only_declared(exports, tmp_path):
     theirs = shutil.copytree(exports["huggingface"], tmp_path / "theirs")
     import_model(theirs, tmp_path / "first")  # imports modules, which takes time
@@ -184,20 +162,3 @@ def test_an_import_tabulates_no_positions_that_are_only_declared(exports, tmp_pa
     with bounded(5, 100):
         import_model(theirs, tmp_path / "ours")
     assert load_model(tmp_path / "ours").config.model.positions == "sinusoidal"
-
-
-def test_half_a_character_in_json_is_refused(exports, tmp_path):
-    file = tmp_path / "x.json"
-    for content in (r'["\ud83d\ude00", "\u00e9"]', '["\U0001f600"]'):
-        file.write_text(content, encoding="utf-8")
-        assert read_json(file)[0] == "\U0001f600"
-    for content in (r'["\ude00\ud83d"]', r'{"a": {"\uDFFF": 1}}'):
-        file.write_text(content, encoding="utf-8")
-        with pytest.raises(HeadwayError, match="half a character"):
-            read_json(file)
-    for form, name in (("huggingface", "vocab.json"), ("ctranslate2", "shared_vocabulary.json")):
-        file = shutil.copytree(exports[form], tmp_path / form) / name
-        text = file.read_text(encoding="utf-8")
-        file.write_text(text.replace('"\\u00fc"', '"\\ud800"'), encoding="utf-8")
-        with pytest.raises(HeadwayError, match=f"{name}: holds half a character, which UTF-8"):
-            import_model(tmp_path / form, tmp_path / "ours")

@@ -1,22 +1,18 @@
 """Models of the Hugging Face hub: loaded by name, without any file that can run code."""
 
-import argparse
-import asyncio
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from headway.cli.downloads import MODELS
 from headway.cli.main import dispatch
-from headway.cli.verbs import list_verbs, load_verb
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange import downloading
 from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator, load_model, read_config
+from headway.translation import Translator, read_config
 from headway.translation.front_matter import complete_card
 from support.toy_models import sentences, small_config, translate_words, write_random_model
 
@@ -88,28 +84,6 @@ def hub(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return made
-
-
-@pytest.mark.slow
-def test_a_server_that_reads_its_models_again_does_not_ask_the_hub(
-    hub, model_directory, monkeypatch
-):
-    hub.put("org/small", model_directory)
-    found = []
-
-    def reload(server, reserved, reloader, *_, **__):
-        reserved.close()
-        asked = [*hub.asked]
-        before = server.models
-        assert asyncio.run(reloader.reload_models())
-        assert server.models is not before
-        found.append(hub.asked == asked != [])
-        assert reloader.loaded  # the files that are watched for changes
-
-    monkeypatch.setattr("headway.ext.server.process.configure_server_process", lambda config: None)
-    monkeypatch.setattr("headway.ext.server.process.run_server", reload)
-    assert dispatch(["serve", "org/small", "--port=0", "--device=cpu"]) == 0
-    assert found == [True]
 
 
 @pytest.mark.parametrize(
@@ -225,14 +199,6 @@ def test_a_model_of_another_program_is_imported_once(hub, small, exports, monkey
     assert dispatch(["info", "org/opus-mt-sv-fi"]) == 0
 
 
-def test_headway_import_takes_a_name(hub, exports, capsys):
-    hub.put("org/theirs", exports["huggingface"])
-    words = ["import", "org/theirs", "mine", "--languages", "sv", "fi"]
-    assert dispatch(words) == 0
-    assert f"org/theirs: from the Hugging Face hub, revision {COMMIT}" in capsys.readouterr().err
-    assert load_model("mine").languages == ("sv", "fi")
-
-
 def test_pickled_weights_are_neither_downloaded_nor_read(hub, exports):
     published = hub.put("org/old", exports["huggingface"])
     (published / "model.safetensors").unlink()
@@ -254,14 +220,6 @@ def test_weights_that_cannot_be_imported_are_not_downloaded(hub, tmp_path):
     with pytest.raises(HeadwayError, match=r"no model that can be imported .model_type 'llama'"):
         downloading.download_and_import("org/llm")
     assert {file.name for file in hub.snapshots("org/llm").iterdir()} == {"config.json"}
-
-
-def test_every_argument_MODEL_may_be_a_name():
-    for verb in list_verbs():
-        parser = argparse.ArgumentParser()
-        load_verb(verb).configure(parser)
-        for action in parser._actions:
-            assert (action.metavar == "MODEL") == (action.dest in MODELS), (verb, action.dest)
 
 
 def test_a_model_that_is_saved_over_another_has_nothing_of_it(tmp_path):

@@ -26,7 +26,7 @@ from headway.ext.kinds import (
     prepare_examples,
     read_examples,
 )
-from headway.ext.kinds.examples import prepare_lines, split_parts
+from headway.ext.kinds.examples import prepare_lines
 from headway.ext.kinds.text_generator import perplexity
 from headway.model import DotProduct, make_model, watch
 from headway.text.batches import fixed_shape, read_batch
@@ -77,25 +77,6 @@ def data(files, tmp_path_factory):
         "language-model": prepare_lines(lines[:1], lines[1:], out / "lines", text),
         "classifier": prepare_examples(tsv[:1], tsv[1:], out / "examples", text),
     }
-
-
-def test_a_text_of_one_side_has_one_vocabulary(files, data, tmp_path):
-    for kind, prepare, end in (
-        ("language-model", prepare_lines, "txt"),
-        ("classifier", prepare_examples, "tsv"),
-    ):
-        paths = [[files / f"{part}.{end}"] for part in ("train", "valid")]
-        text = TextConfig(vocab_size=320, joint_vocab=False)
-        assert prepare(*paths, tmp_path / kind, text).fingerprint == data[kind].fingerprint
-
-
-def test_a_line_has_a_text_or_two():
-    assert split_parts("a b") == split_parts("a b\t") == split_parts("a b\t ") == ("a b",)
-    assert split_parts("a\tb c") == ("a", "b c")
-    with pytest.raises(
-        HeadwayError, match=r"^'a\\tb\\tc' ...: 3 columns: must be TEXT, or TEXT TAB"
-    ):
-        split_parts("a\tb\tc")
 
 
 @pytest.mark.parametrize("prepare", [prepare_lines, prepare_examples])
@@ -194,20 +175,6 @@ def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, p
         with opened(directory, data[kind], settings) as run:
             train(run, last)
     assert whole.weights(8).read_bytes() == parts.weights(8).read_bytes()
-
-
-def test_a_run_starts_with_outputs_of_zero_if_asked_and_with_the_same_other_weights(data, tmp_path):
-    weights = []
-    for zero in (False, True):
-        directory, own = RunDirectory(tmp_path / str(zero)), data["classifier"]
-        with opened(directory, own, config(own, zero_outputs=zero)) as run:
-            weights.append(dict(run.trainer.model.named_parameters()))
-    plain, zeroed = weights
-    outputs = {name for name in plain if name.endswith((".output.weight", ".outer.weight"))}
-    assert outputs
-    assert not any(zeroed[name].any() for name in outputs)
-    assert all(plain[name].any() for name in outputs)
-    assert all(torch.equal(plain[name], zeroed[name]) for name in set(plain) - outputs)
 
 
 @pytest.fixture(scope="module")
@@ -373,15 +340,6 @@ def test_info_and_average_work_for_every_kind_of_model(runs, tmp_path, capsys, v
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["lm", "--generate", "1"], ["classify"], ["encode"]])
-def test_a_missing_device_is_reported_by_name(runs, words):
-    verb, *rest = words
-    run = str(runs / ("classify" if verb == "encode" else verb))
-    with pytest.raises(HeadwayError, match=r"cuda:99.*torch sees"):
-        dispatch([verb, run, *rest, "--device", "cuda:99"])
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("pooling", ["mean", "first"])
 def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, capsys, pooling):
     encoder = SentenceEncoder.load(runs / "classify")
@@ -464,19 +422,6 @@ def test_labels_and_texts_with_line_breaks_become_one_line(tmp_path):
     ]
     data = prepare_examples(paths, paths, tmp_path / "out", TextConfig(vocab_size=263))
     assert PreparedData.open(data.directory).valid_target == ["bad news", "good"]
-
-
-def test_text_of_which_nothing_is_left_is_refused_with_the_reason(tmp_path):
-    text, empty = tmp_path / "text", tmp_path / "empty"
-    text.write_text("a green river\n" * 9)
-    empty.write_text("\n")
-    for files, most, message in (
-        ([[text], [empty]], 99, "the files of the validation text hold no texts"),
-        ([[text], [text]], 1, "the files hold none of text.max_tokens = 1 or fewer"),
-    ):
-        with pytest.raises(HeadwayError, match=message):
-            prepare_lines(*files, tmp_path / "out", TextConfig(vocab_size=275, max_tokens=most))
-        assert not (tmp_path / "out").exists()
 
 
 def test_half_of_a_surrogate_pair_is_reported_with_its_line(tmp_path):

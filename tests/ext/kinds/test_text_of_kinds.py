@@ -3,18 +3,16 @@
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import time
-from dataclasses import replace
 
 import pytest
 
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.ext.kinds import language_model
-from headway.text.prepared import PreparedData, read_text_settings
+from headway.text.prepared import PreparedData
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import read_config
 from support.processes import fork
@@ -52,17 +50,6 @@ def training(verb, path, files, **changes):
     texts = [f"--{part}={files / f'{part}.{KINDS[verb]}'}" for part in ("train", "valid")]
     settings = SETTINGS | TEXT | {name.replace("__", "."): v for name, v in changes.items()}
     return [verb, str(path), *texts, "--quiet", *words(settings)]
-
-
-def record_text(path, **settings):
-    """Let a run have other settings of its text than its data, as earlier versions recorded them."""
-    record = RunDirectory(path).record()
-    text = replace(record.settings.text, **settings)
-    record.settings = replace(record.settings, text=text)
-    RunDirectory(path).write_record(record)
-    values = json.loads((path / "config.json").read_text())
-    values["settings"]["text"] |= settings
-    (path / "config.json").write_text(json.dumps(values))
 
 
 @pytest.fixture(scope="module")
@@ -140,27 +127,6 @@ def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path, monk
     assert_equal_runs(path, runs / "lm")
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (
-            ["--text.copies", "3"],
-            "--text.copies: has no effect on a training of this kind of model",
-        ),
-        (["--search.beam", "2"], "--search.beam: has no effect on a training of this kind"),
-        (["--train", "-"], "-: this text is read several times: give a file"),
-        (["--json"], "--json: is for a trained model"),
-    ],
-)
-def test_what_has_no_effect_on_a_training_of_another_kind_is_named(files, tmp_path, more, said):
-    for verb in KINDS:
-        if verb == "classify" and "--search.beam" in more:
-            continue  # which has no such settings at all
-        with pytest.raises(UsageError, match=re.escape(said)):
-            dispatch([*training(verb, tmp_path / "run", files), *more])
-    assert not (tmp_path / "run").exists()
-
-
 @pytest.mark.slow
 def test_a_finished_classifier_trains_on_if_it_is_given_a_setting_of_training(
     files, tmp_path, capsys
@@ -220,45 +186,6 @@ def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys)
         said = f"{raised.value} {capsys.readouterr().err}"
         assert "text.max_tokens = 256 is more than model.max_positions = 32 learned" in said
     assert not (tmp_path / "third").exists()
-
-
-@pytest.mark.slow
-def test_a_model_goes_on_with_its_vocabulary_whatever_settings_its_data_records(tmp_path):
-    corpus, data = write_corpus(tmp_path / "corpus", train=150, valid=7), tmp_path / "data"
-    assert not dispatch(["prepare", str(data), *corpus, "--text.vocab-size", "331"])
-    first = ["--data", str(data), "--preset", "tiny", "--quiet", *words(OTHERS)]
-    assert dispatch(["train", str(tmp_path / "first"), *first]) == 0
-    record_text(tmp_path / "first", vocab_size=8000)
-    init = [
-        "--init",
-        str(tmp_path / "first"),
-        "--data",
-        str(data),
-        *words({"training.max-steps": 1, "training.threads": 1}),
-    ]
-    assert dispatch(["train", str(tmp_path / "second"), *init, "--quiet"]) == 0
-    assert read_config(tmp_path / "second").config.text.vocab_size == 331
-
-
-def test_prepared_data_of_a_text_section_that_is_damaged_are_refused(tmp_path):
-    data = tmp_path / "data"
-    dispatch(
-        [
-            "prepare",
-            str(data),
-            *write_corpus(tmp_path / "corpus", train=150, valid=7),
-            "--text.vocab-size",
-            "331",
-        ]
-    )
-    facts = json.loads((data / "data.json").read_text())
-    for text in ({"max_tokens": "many"}, {"max_tokens": -1}, 7, {"no_such": 1}, None):
-        (data / "data.json").write_text(json.dumps(facts | {"text": text}))
-        for use in (PreparedData.open, read_text_settings):
-            with pytest.raises(
-                HeadwayError, match=r"data\.json: not written by .*: prepare the data"
-            ):
-                use(data)
 
 
 def test_data_of_another_kind_of_model_is_recognized(uninterrupted_run, tmp_path):

@@ -1,7 +1,6 @@
 """Native libraries are compiled once for each machine, checked, and compiled again if something changes."""
 
 import logging
-import os
 import shutil
 from pathlib import Path
 
@@ -98,31 +97,6 @@ def test_a_damaged_library_is_compiled_again(own_sources: Path) -> None:
     assert "can be written by others" in load("one")[1]
 
 
-@pytest.mark.slow
-@compiled
-def test_the_newest_builds_are_kept_and_those_that_were_interrupted_are_deleted(
-    own_sources: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(build, "KEPT", 2)
-    cache, builds = cache_directory(), []
-    interrupted, under_way = (cache / f"{build.UNFINISHED}{n}" for n in ("left", "now"))
-    for directory in (cache, interrupted, under_way):
-        directory.mkdir(0o700)
-    os.utime(interrupted, (0, 0))
-    strange = cache / "other-1.so"
-    strange.touch()
-    for number in range(3):
-        (own_sources / "b.h").write_text(f"#define B {number}")
-        assert not target(own_sources).exists()
-        found = library._load.__wrapped__("one")[0]
-        assert found is not None
-        assert found.one() == 1 + number
-        builds.append(target(own_sources))
-        os.utime(builds[-1], (number, number))
-    kept = {path.with_suffix(end) for path in builds[1:] for end in (".so", ".sha256")}
-    assert set(cache.iterdir()) == {*kept, strange, under_way}
-
-
 def test_native_code_that_cannot_be_built_has_a_reason(
     own_sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,12 +113,3 @@ def test_native_code_that_cannot_be_built_has_a_reason(
     assert not cache_directory().exists()
     monkeypatch.setattr(library, "failure_reason", lambda name: reason * (name == "decoding"))
     assert compile_native() == {"decoding": reason}
-
-
-@compiled
-def test_no_slower_variant_takes_the_place_of_a_failing_compilation(own_sources: Path) -> None:
-    (own_sources / "one.cpp").write_text("no code")
-    found, reason = library._load.__wrapped__("one")
-    assert found is None
-    assert reason.startswith("one.cpp could not be built or loaded: ")
-    assert not list(cache_directory().glob("*.so"))

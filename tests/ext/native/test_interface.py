@@ -11,7 +11,7 @@ from headway.ext.native.decoding import NativeLayer, NativeModel
 from headway.ext.native.interface import check_layout
 from headway.ext.native.library import failure_reason
 from headway.ext.native.native_engine import NativeEngine
-from headway.ext.native.training_library import AttentionArguments, training_library
+from headway.ext.native.training_library import training_library
 from support.engines import VOCAB, library, model_of, native
 
 compiled = pytest.mark.skipif(training_library() is None, reason=failure_reason("training"))
@@ -38,33 +38,6 @@ def test_a_training_function_without_memory_raises_a_memory_error(
     assert library is not None
     with pytest.raises(MemoryError, match=f"{name}: no memory is left"):
         getattr(library, name)(*arguments)
-
-
-@compiled
-def test_attention_without_memory_raises_a_memory_error() -> None:
-    library = training_library()
-    assert library is not None
-    arguments = AttentionArguments(B=1, H=0, T=1 << 40, S=1 << 40, K=16, V=16, scale=1.0)
-    at = ctypes.byref(arguments)
-    with pytest.raises(MemoryError, match="attention: no memory"):
-        library.attention(at, *[None] * 5, 0)
-    with pytest.raises(MemoryError, match="attention_backward: no memory"):
-        library.attention_backward(at, *[None] * 8, 1)
-    x = torch.randn(3, 5)
-    y = torch.empty_like(x)  # the library works as before
-    library.dropout(x, y, 3, 5, 1, 2, 0, 0)
-    assert torch.equal(x, y)
-
-
-@compiled
-@pytest.mark.parametrize("outputs", [1 << 50, 1 << 61])
-def test_a_linear_map_without_memory_raises_a_memory_error(outputs: int) -> None:
-    library = decoding.library()
-    assert library is not None
-    pointer = ctypes.c_void_p()
-    with pytest.raises(MemoryError, match="linear_new: no memory"):
-        library.linear_new(0, None, None, outputs, 1, ctypes.byref(pointer))
-    assert not pointer
 
 
 @compiled

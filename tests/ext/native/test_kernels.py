@@ -66,16 +66,6 @@ def test_dropout_drops_the_share_p_and_keeps_the_mean() -> None:
         assert abs((kept * other).mean().item()) < 5 * 0.09 / kept.numel() ** 0.5
 
 
-def test_dropout_masks_follow_torchs_generator() -> None:
-    # The threshold stays below 65,536, so that the factor divides by no zero.
-    assert set(Mask.draw(0.999999).factors(300, 1000).unique().tolist()) == {0.0, 65536.0}
-    torch.manual_seed(3)
-    one, two = Mask.draw(0.5), Mask.draw(0.5)
-    torch.manual_seed(3)
-    assert (Mask.draw(0.5), Mask.draw(0.5)) == (one, two)
-    assert one != two
-
-
 @compiled
 @pytest.mark.parametrize(
     ("x_type", "y_type"), [(torch.float32, torch.float32), (torch.float32, BF16), (BF16, BF16)]
@@ -439,19 +429,3 @@ def test_a_frozen_map_among_joint_ones_leaves_the_others_their_gradients() -> No
     sum(out.sum() for out in NATIVE.joined_linear(torch.randn(7, 5), maps)).backward()
     assert [m.weight.grad is None for m in maps] == [True, False, False]
     assert [m.bias.grad is None for m in maps] == [False, True, False]
-
-
-def test_a_hook_on_one_of_several_joint_maps_is_called() -> None:
-    maps = [Linear(5, 3), Linear(5, 4)]
-    seen: list[Tensor] = []
-    maps[1].register_forward_hook(lambda *args: seen.append(args[2]))
-    NATIVE.joined_linear(torch.randn(7, 5), maps)
-    assert len(seen) == 1
-
-
-@compiled
-def test_second_derivatives_are_rejected() -> None:
-    x, weight = torch.randn(3, 5, requires_grad=True), torch.randn(4, 5, requires_grad=True)
-    (grad,) = torch.autograd.grad(NATIVE.linear(x, weight).square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        grad.sum().backward()

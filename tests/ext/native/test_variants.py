@@ -18,7 +18,6 @@ from headway.ext.native.variants import (
     SOURCES,
     VARIANTS,
     WHEEL,
-    Compiler,
     Variant,
     find_compiler,
     list_variants,
@@ -48,18 +47,6 @@ def test_a_variant_can_be_forced_where_the_processor_can_run_it() -> None:
         list_variants("x86_64", everything - {"avx2", "fma"}, "avx2")
     with pytest.raises(LookupError, match=r"=avx3: must be 0, avx512bf16, .*, x86-64, native, or"):
         list_variants("x86_64", everything, "avx3")
-
-
-def test_a_wheel_is_built_by_the_commands_of_the_first_use() -> None:
-    """But for options of the linker, so that both have the same instructions."""
-    compiler, target = Compiler(("g++",), "g++ 12"), Path("a.so")
-    for name in LIBRARIES:
-        for variant in X86:
-            source = SOURCES / f"{name}.cpp"
-            first_use = compiler.list_commands(source, variant, target)
-            of_wheel = compiler.list_commands(source, variant, target, WHEEL)
-            assert first_use[0] == of_wheel[0]
-            assert [word for word in of_wheel[1] if word not in WHEEL] == first_use[1]
 
 
 @compiled

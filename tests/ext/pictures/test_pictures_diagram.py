@@ -1,7 +1,7 @@
 """The diagram shows the configuration, and its parts do not overlap."""
 
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +10,6 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import ModelConfig
 from headway.ext.pictures.diagram import diagram
-from headway.ext.pictures.layout import Line
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.text_width import text_width
 
@@ -82,31 +81,6 @@ def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
         assert max(line.x1, line.x2) <= layout.x + layout.width
         assert layout.y <= min(line.y1, line.y2)
         assert max(line.y1, line.y2) <= layout.y + layout.height
-
-
-def memory_lines(picture: Picture, *, is_arrow: bool) -> list[Line]:
-    return [e for e in picture.layout.lines if e.role == "memory" and e.is_arrow == is_arrow]
-
-
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-def test_the_memory_goes_from_the_encoder_to_the_cross_attention(config: ModelConfig) -> None:
-    picture = diagram(config)
-    for a, b in pairwise(memory_lines(picture, is_arrow=False)):
-        assert (a.x2, a.y2) == (b.x1, b.y1)
-    arrows = memory_lines(picture, is_arrow=True)
-    assert len(arrows) == 2
-    attention = next(
-        box
-        for box in picture.layout.boxes
-        if box.role == "part"
-        and all(box.x < a.x2 < box.x + box.width and a.y2 == box.y + box.height for a in arrows)
-    )
-    inside = [
-        label.text
-        for label in picture.layout.labels
-        if attention.y < label.y < attention.y + attention.height and label.x > attention.x
-    ]
-    assert "Multi-head attention" in inside
 
 
 def test_info_writes_the_diagram(

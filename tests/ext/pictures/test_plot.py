@@ -1,8 +1,6 @@
 """Training curves show the points that a run has logged, even before the run has finished."""
 
 import json
-import re
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,7 +9,7 @@ import pytest
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
 from headway.ext.pictures.curves import SERIES, Curves, label_runs, thin
-from headway.ext.pictures.plotting import LEGEND_WIDTH, plot
+from headway.ext.pictures.plotting import plot
 
 
 def line(**values: object) -> str:
@@ -126,28 +124,6 @@ def test_the_figure_has_every_series_of_every_run_by_its_name(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_the_figure_of_classifiers_has_their_accuracy_and_breaks_a_long_name(
-    tmp_path: Path,
-) -> None:
-    pytest.importorskip("matplotlib")
-    path = write_run(tmp_path / " ".join(["word"] * 30), 9)
-    text = (path / "metrics.jsonl").read_text().replace('"bleu"', '"bleu": 0.0, "accuracy"')
-    text += line(event="validation", step=9, averaged=1, perplexity=1.0, bleu=0.0, accuracy=0.0)
-    (path / "config.json").write_text('{"settings": {"model": {"kind": "classifier"}}}')
-    (path / "metrics.jsonl").write_text(text)
-    run = Curves(path)
-    assert run.points["accuracy"] == [(4, 4), (8, 8), (9, 0)]
-    plot([path], tmp_path / "a.svg")
-    root = ElementTree.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
-    texts = [(element.text or "").strip() for element in root.iter()]
-    assert SERIES["accuracy"] in texts
-    assert SERIES["bleu"] not in texts
-    legend = [text for text in texts if text.startswith("word") or "best" in text]
-    assert " ".join(legend) == f"{path.name}: 9 steps, best accuracy 77.00"
-    assert max(map(len, legend)) <= LEGEND_WIDTH
-
-
-@pytest.mark.slow
 def test_the_command_writes_the_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,11 +140,3 @@ def test_the_command_writes_the_figure(
     ElementTree.fromstring((tmp_path / "curves.svg").read_text(encoding="utf-8"))
     with pytest.raises(UsageError, match="must end in"):
         dispatch(["plot", str(path), "--out", "a.gif"])
-
-
-def test_without_matplotlib_the_message_names_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(HeadwayError, match=re.escape("pip install 'headway[pictures]'")):
-        dispatch(["plot", str(write_run(tmp_path / "one", 2))])
