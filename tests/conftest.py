@@ -5,9 +5,7 @@ import multiprocessing
 import os
 import platform
 import signal
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -49,7 +47,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _restore_process() -> Iterator[None]:
+def _restore_process():
     """Restore torch's number of threads and the handler of SIGTERM, which commands set, and end forked processes.
 
     Python waits at its end for all that it has forked, also for those that a failed test has left.
@@ -63,13 +61,13 @@ def _restore_process() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def corpus(tmp_path_factory):
     """Arguments of `headway train` that name a small parallel corpus of digits."""
     return write_corpus(tmp_path_factory.mktemp("corpus"), train=150, valid=7)
 
 
 @pytest.fixture(scope="session")
-def uninterrupted_run(corpus: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def uninterrupted_run(corpus, tmp_path_factory):
     """The directory of a run that was trained to its end at once."""
     path = tmp_path_factory.mktemp("uninterrupted") / "run"
     threads = torch.get_num_threads()
@@ -79,29 +77,29 @@ def uninterrupted_run(corpus: list[str], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture(scope="session")
-def tokenizer() -> Tokenizer:
+def tokenizer():
     pairs = [(text, translate_words(text)) for text in sentences(400, 1)]
     return Tokenizer.learn(pairs, TextConfig(vocab_size=331))
 
 
 @pytest.fixture(scope="session")
-def model_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model_directory(tokenizer, tmp_path_factory):
     """A translator from English to German with random weights."""
     return write_random_model(tmp_path_factory.mktemp("model"), tokenizer)
 
 
 @pytest.fixture(scope="session")
-def translator(model_directory: Path) -> Translator:
+def translator(model_directory):
     return Translator.load(model_directory)
 
 
 @pytest.fixture(scope="session")
-def backward_directory(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def backward_directory(tokenizer, tmp_path_factory):
     """A translator from German to English with random weights."""
     return write_random_model(tmp_path_factory.mktemp("backward"), tokenizer, ("de", "en"), seed=4)
 
 
 @pytest.fixture(scope="session")
-def pair(model_directory: Path, backward_directory: Path) -> Translator:
+def pair(model_directory, backward_directory):
     """A translator that chooses among candidates by another one, which translates back."""
     return Translator.load(model_directory, backward=backward_directory)

@@ -6,7 +6,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ IGNORED = shutil.ignore_patterns("*.egg-info", "__pycache__")
 
 
 @pytest.fixture
-def run_campaign(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., str]:
+def run_campaign(monkeypatch, capsys):
     """Run a campaign in this process, which must end well, and return what it prints."""
 
     def run(script: str, *words: str) -> str:
@@ -35,12 +32,12 @@ def run_campaign(
 
 
 @pytest.mark.slow
-def test_no_package_of_the_run_time_is_under_the_gpl(run_campaign: Callable[..., str]) -> None:
+def test_no_package_of_the_run_time_is_under_the_gpl(run_campaign):
     assert "0 promises broken" in run_campaign("supply_chain.py", "--pip-audit", "/nowhere")
 
 
 @pytest.mark.slow
-def test_a_known_hole_of_a_package_breaks_a_promise(tmp_path: Path) -> None:
+def test_a_known_hole_of_a_package_breaks_a_promise(tmp_path):
     """An audit program that knows a hole in whatever it is asked for stands for ``pip-audit``."""
     program = tmp_path / "pip-audit"
     hole = {"name": "torch", "version": "2", "vulns": [{"id": "CVE-1", "fix_versions": ["3"]}]}
@@ -52,7 +49,7 @@ def test_a_known_hole_of_a_package_breaks_a_promise(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path: Path) -> None:
+def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path):
     """In two directories, of files with other times; `make wheel` decides the permissions."""
     root = OUTSIDE.parents[1]
     wheels = []
@@ -75,7 +72,7 @@ def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_commands_name_a_disk_that_cannot_be_written(run_campaign: Callable[..., str]) -> None:
+def test_commands_name_a_disk_that_cannot_be_written(run_campaign):
     said = run_campaign("disk_failures.py", "--count", "1")
     if "skipped" in said:
         pytest.skip(said)
@@ -83,5 +80,5 @@ def test_commands_name_a_disk_that_cannot_be_written(run_campaign: Callable[...,
 
 
 @pytest.mark.slow
-def test_promises_of_training(run_campaign: Callable[..., str]) -> None:
+def test_promises_of_training(run_campaign):
     assert "0 promises" in run_campaign("training_campaigns.py", "nan", "writers", "--count", "1")

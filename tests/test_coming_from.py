@@ -60,7 +60,7 @@ def check(name: str, row: str) -> None:
         assert name in parser.format_help(), name
 
 
-def test_each_name_of_headway_exists() -> None:
+def test_each_name_of_headway_exists():
     for name in NAMES:
         for _, ours in ROWS:
             if name not in WORDS and f"`{name}`" in ours:
@@ -74,7 +74,7 @@ def run(example: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_the_tensors_of_the_example_have_the_shapes_beside_them() -> None:
+def test_the_tensors_of_the_example_have_the_shapes_beside_them():
     found = run(EXAMPLES[0])
     shapes = re.findall(r"^(\w+) = .*# \[(\d.*)\]$", EXAMPLES[0], re.MULTILINE)
     assert [name for name, _ in shapes] == ["memory", "hidden", "logits"]
@@ -89,7 +89,7 @@ def build(example: str) -> Transformer:
 
 
 @pytest.mark.slow
-def test_the_models_have_as_many_parameters_as_theirs() -> None:
+def test_the_models_have_as_many_parameters_as_theirs():
     """Their numbers follow from their layers: maps with or without biases, norms, and tied matrices."""
     d, f = 512, 2048
     network, norm = d * f + f + f * d + d, 2 * d
@@ -108,7 +108,7 @@ def test_the_models_have_as_many_parameters_as_theirs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES[2:])
-def test_the_model_of_2018_has_the_same_logits(example: str) -> None:
+def test_the_model_of_2018_has_the_same_logits(example):
     """With the same weights, in float64, and with padding on both sides."""
     vocab, longest, pad, start, end = 113, 50, 0, 2, 3
     torch.manual_seed(18)

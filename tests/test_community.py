@@ -12,7 +12,7 @@ from headway import __version__
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_the_citation_is_of_this_version():
     yaml = pytest.importorskip("yaml")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     # What the schema of version 1.2.0 requires; `cffconvert --validate` checks all of it.
@@ -22,7 +22,7 @@ def test_the_citation_is_of_this_version() -> None:
     assert [author["family-names"] for author in paper["authors"]][::7] == ["Vaswani", "Polosukhin"]
 
 
-def test_a_source_distribution_has_what_a_clone_has() -> None:
+def test_a_source_distribution_has_what_a_clone_has():
     if not (ROOT / ".git").exists():
         pytest.skip("no clone")
     listed = subprocess.run(
@@ -40,7 +40,7 @@ def test_a_source_distribution_has_what_a_clone_has() -> None:
 @pytest.mark.parametrize(
     "name", ["CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "README.md"]
 )
-def test_the_pages_that_are_linked_exist(name: str) -> None:
+def test_the_pages_that_are_linked_exist(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)", text):
         assert target.startswith("https://") or (ROOT / target).exists(), target

@@ -34,25 +34,25 @@ def read_yaml(name: str) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def service() -> dict[str, Any]:
+def service():
     [compose] = read_yaml("compose.yaml")
     found: dict[str, Any] = compose["services"]["headway"]
     return found
 
 
 @pytest.fixture(scope="module")
-def kubernetes() -> dict[str, dict[str, Any]]:
+def kubernetes():
     """The objects of the manifest by their kind."""
     return {each["kind"]: each for each in read_yaml("kubernetes.yaml")}
 
 
 @pytest.fixture(scope="module")
-def pod(kubernetes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def pod(kubernetes):
     found: dict[str, Any] = kubernetes["Deployment"]["spec"]["template"]["spec"]
     return found
 
 
-def test_the_image_is_built_of_existing_files() -> None:
+def test_the_image_is_built_of_existing_files():
     ignored = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
     copied = {line[1:] for line in ignored if line.startswith("!")}
     assert copied == {"pyproject.toml", "setup.py", "README.md", "LICENSE", "src"}
@@ -65,7 +65,7 @@ def test_the_image_is_built_of_existing_files() -> None:
     assert f"TORCH ?= {torch}" in makefile
 
 
-def test_the_server_runs_as_a_user_and_is_watched() -> None:
+def test_the_server_runs_as_a_user_and_is_watched():
     for name in ("cuda", "cpu"):
         assert STAGES[name][-2] == f"USER {USER}"  # after all that needs root
     assert f"useradd --uid {USER}" in DOCKERFILE
@@ -79,7 +79,7 @@ def test_the_server_runs_as_a_user_and_is_watched() -> None:
     compile(command[-1], "health check", "exec")
 
 
-def test_the_service_writes_only_to_its_volumes(service: dict[str, Any]) -> None:
+def test_the_service_writes_only_to_its_volumes(service):
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -93,7 +93,7 @@ def test_the_service_writes_only_to_its_volumes(service: dict[str, Any]) -> None
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
 
 
-def test_the_pod_has_no_rights_and_writes_only_to_its_volumes(pod: dict[str, Any]) -> None:
+def test_the_pod_has_no_rights_and_writes_only_to_its_volumes(pod):
     [container] = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert str(pod["securityContext"]["runAsUser"]) == USER
@@ -114,9 +114,7 @@ def test_the_pod_has_no_rights_and_writes_only_to_its_volumes(pod: dict[str, Any
     assert mounts[str(Path(model).parent)]["readOnly"]
 
 
-def test_the_probes_and_the_service_find_the_server(
-    pod: dict[str, Any], kubernetes: dict[str, dict[str, Any]]
-) -> None:
+def test_the_probes_and_the_service_find_the_server(pod, kubernetes):
     recorded = (ROOT / "tests" / "golden" / "interface" / "http.txt").read_text(encoding="utf-8")
     [container] = pod["containers"]
     [port] = container["ports"]

@@ -26,7 +26,7 @@ def tree(path: Path) -> dict[str, bytes]:
     return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
 
 
-def test_a_file_replaces_another_and_a_directory_an_empty_one(tmp_path: Path) -> None:
+def test_a_file_replaces_another_and_a_directory_an_empty_one(tmp_path):
     replace_bytes(tmp_path / "a", b"old")
     replace_text(tmp_path / "a", "néw")
     (tmp_path / "b").mkdir()
@@ -38,7 +38,7 @@ def test_a_file_replaces_another_and_a_directory_an_empty_one(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
-def test_what_fails_changes_nothing(kind: str, tmp_path: Path) -> None:
+def test_what_fails_changes_nothing(kind, tmp_path):
     replace_bytes(tmp_path / "a", b"old")
 
     def write() -> None:
@@ -54,7 +54,7 @@ def test_what_fails_changes_nothing(kind: str, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_directory_that_holds_something_is_not_replaced(tmp_path: Path) -> None:
+def test_a_directory_that_holds_something_is_not_replaced(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "precious").write_bytes(b"x")
     with pytest.raises(OSError), write_atomically(tmp_path / "a") as temporary:
@@ -63,9 +63,7 @@ def test_a_directory_that_holds_something_is_not_replaced(tmp_path: Path) -> Non
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_the_name_comes_when_every_part_is_on_disk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_name_comes_when_every_part_is_on_disk(tmp_path, monkeypatch):
     path, seen = tmp_path / "a", []
 
     def fsync(descriptor: int) -> None:
@@ -80,9 +78,7 @@ def test_the_name_comes_when_every_part_is_on_disk(
     assert [node for node, named in seen if named] == [tmp_path.stat().st_ino]
 
 
-def test_a_full_disk_names_the_file_that_was_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_names_the_file_that_was_wanted(tmp_path, monkeypatch):
     path = tmp_path / "a"
     replace_bytes(path, b"old")
 
@@ -98,9 +94,7 @@ def test_a_full_disk_names_the_file_that_was_wanted(
     assert tree(tmp_path) == {"a": b"old"}
 
 
-def test_two_processes_do_not_write_into_each_others_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_processes_do_not_write_into_each_others_file(tmp_path, monkeypatch):
     path = tmp_path / "a"
     with write_atomically(path) as first:
         first.write_bytes(b"first")
@@ -111,7 +105,7 @@ def test_two_processes_do_not_write_into_each_others_file(
     assert tree(tmp_path) == {"a": b"first"}
 
 
-def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path):
     temporary_path(tmp_path / "file").write_bytes(b"half")
     (temporary_path(tmp_path / "directory") / "inside").mkdir(parents=True)
     for name in ("tmp-17", ".tmp", ".tmp-", ".tmp-notes", ".tmp-my-notes", "precious"):
@@ -128,7 +122,7 @@ def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path: Path) ->
     remove_leftovers(tmp_path / "nowhere")
 
 
-def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
+def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "precious").write_bytes(b"x")
     (tmp_path / "link").symlink_to(tmp_path / "a")
@@ -139,7 +133,7 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
-def test_the_next_writer_removes_what_a_killed_process_left(kind: str, tmp_path: Path) -> None:
+def test_the_next_writer_removes_what_a_killed_process_left(kind, tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()
     own = temporary_path(tmp_path / "a").name.replace(str(os.getpid()), str(process.pid))
@@ -162,7 +156,7 @@ def test_the_next_writer_removes_what_a_killed_process_left(kind: str, tmp_path:
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_an_error_names_the_file_that_the_user_gave(tmp_path: Path) -> None:
+def test_an_error_names_the_file_that_the_user_gave(tmp_path):
     path, input_file = tmp_path / "out", tmp_path / "in"
     for named, expected in (
         (temporary_path(path) / "weights", path),
@@ -181,7 +175,7 @@ def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_a_lock_of_a_file_that_was_removed_meanwhile_is_not_taken(tmp_path: Path) -> None:
+def test_a_lock_of_a_file_that_was_removed_meanwhile_is_not_taken(tmp_path):
     """Otherwise two processes hold the lock: one that of the removed file, and one that of a new file."""
     path = tmp_path / "lock"
     with ThreadPoolExecutor() as pool:
@@ -193,7 +187,7 @@ def test_a_lock_of_a_file_that_was_removed_meanwhile_is_not_taken(tmp_path: Path
             assert is_at(file, path)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
     link = tmp_path / "model.safetensors"
     link.symlink_to("/proc/self/mem")  # which opens as a file, and whose first byte cannot be read
     with pytest.raises(OSError, match=str(link)):

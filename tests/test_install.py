@@ -53,7 +53,7 @@ def resolve(words: list[str], folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def indexes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("indexes")
     makefile = (ROOT / "Makefile").read_text("utf-8")
     [version] = re.findall(r"^TORCH \?= torch==(\S+)$", makefile, re.MULTILINE)
@@ -66,12 +66,12 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_usual_index_would_bring_cuda(indexes: Path) -> None:
+def test_the_usual_index_would_bring_cuda(indexes):
     assert resolve(["torch"], indexes).keys() >= set(CUDA)
 
 
 @pytest.mark.slow
-def test_pages_install_torch_without_cuda(indexes: Path) -> None:
+def test_pages_install_torch_without_cuda(indexes):
     index = (indexes / "processors").as_uri()
     [command] = {command.partition("#")[0].strip() for _, command in COMMANDS}  # all have the same
     found = resolve(command.replace(INDEX, index).split()[2:], indexes)
@@ -80,7 +80,7 @@ def test_pages_install_torch_without_cuda(indexes: Path) -> None:
 
 
 @pytest.mark.slow
-def test_make_installs_torch_without_cuda(indexes: Path) -> None:
+def test_make_installs_torch_without_cuda(indexes):
     """The commands that `make` would run are read, and resolved."""
     index = (indexes / "processors").as_uri()
     planned = subprocess.run(
@@ -95,7 +95,7 @@ def test_make_installs_torch_without_cuda(indexes: Path) -> None:
     assert INDEX in (ROOT / "Makefile").read_text("utf-8")
 
 
-def test_every_page_that_names_a_torch_is_tried() -> None:
+def test_every_page_that_names_a_torch_is_tried():
     assert {page for page, _ in COMMANDS} == set(PAGES)
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
     naming = {page for page in pages if "pip install torch" in page.read_text("utf-8")}

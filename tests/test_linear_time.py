@@ -72,7 +72,7 @@ def read_text(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_no_pattern_takes_more_than_linear_time() -> None:
+def test_no_pattern_takes_more_than_linear_time():
     patterns = all_patterns()
     assert len(patterns) > 250
     slow = ((found, slow_text(found, 40)) for found in patterns)
@@ -82,7 +82,7 @@ def test_no_pattern_takes_more_than_linear_time() -> None:
 
 
 @pytest.mark.slow
-def test_slow_patterns_are_found_and_fast_ones_are_not() -> None:
+def test_slow_patterns_are_found_and_fast_ones_are_not():
     for is_found, patterns in ((True, SLOW), (False, FAST)):
         for source, method in patterns:
             text = slow_text(Found(re.compile(source), "here", {method}), 40)
@@ -90,7 +90,7 @@ def test_slow_patterns_are_found_and_fast_ones_are_not() -> None:
 
 
 @pytest.mark.slow
-def test_the_time_to_read_pumped_text_is_linear() -> None:
+def test_the_time_to_read_pumped_text_is_linear():
     chooser = random.Random(1)
     patterns = [found.pattern for found in all_patterns() if isinstance(found.pattern.pattern, str)]
     for pattern in chooser.sample(patterns, 40):
@@ -100,7 +100,7 @@ def test_the_time_to_read_pumped_text_is_linear() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_the_time_to_read_and_write_a_pumped_file_is_linear(suffix: str) -> None:
+def test_the_time_to_read_and_write_a_pumped_file_is_linear(suffix):
     for make in pumped_files(suffix, 12):
         assert not is_slow(lambda data: write_again(data, f"a{suffix}"), make), make(60)
 

@@ -18,7 +18,7 @@ def requirements() -> list[Requirement]:
     return required(project)
 
 
-def test_the_lowest_versions_meet_every_requirement() -> None:
+def test_the_lowest_versions_meet_every_requirement():
     lowest = lowest_versions(requirements())
     for one in requirements():
         version = lowest[canonicalize_name(one.name)]

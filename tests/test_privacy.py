@@ -58,7 +58,7 @@ print("all done")
 
 
 @pytest.fixture
-def heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def heard(tmp_path, monkeypatch):
     """Watch what the processes that the test starts do with the network; returns the record."""
     (tmp_path / "watch").mkdir()
     (tmp_path / "watch" / "sitecustomize.py").write_text(HOOK)
@@ -79,7 +79,7 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_watch_sees_and_refuses(heard: Path) -> None:
+def test_the_watch_sees_and_refuses(heard):
     code = "import socket; socket.create_connection(('192.0.2.1', 9), 1)"
     assert "the test allows no network" in python(code).stderr
     spawned = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {code!r}])"
@@ -88,7 +88,7 @@ def test_the_watch_sees_and_refuses(heard: Path) -> None:
 
 
 @pytest.mark.slow
-def test_importing_training_and_translating_use_no_network(heard: Path, tmp_path: Path) -> None:
+def test_importing_training_and_translating_use_no_network(heard, tmp_path):
     corpus = write_corpus(tmp_path, train=150, valid=7)
     files = [word for word in corpus if not word.startswith("--")]
     picture = str(tmp_path / "picture.svg")
@@ -100,9 +100,7 @@ def test_importing_training_and_translating_use_no_network(heard: Path, tmp_path
 
 
 @pytest.mark.slow
-def test_a_server_binds_this_machine_only_and_writes_nothing_down(
-    heard: Path, tmp_path: Path, model_directory: Path
-) -> None:
+def test_a_server_binds_this_machine_only_and_writes_nothing_down(heard, tmp_path, model_directory):
     (tmp_path / "keys").write_text("Geheimnis\n", encoding="utf-8")
     server = Running(
         tmp_path / "log", str(model_directory), *SHORT, "--keys", str(tmp_path / "keys"),
@@ -142,9 +140,7 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(
 
 
 @pytest.mark.slow
-def test_an_error_of_ours_tells_no_text(
-    model_directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_error_of_ours_tells_no_text(model_directory, monkeypatch, caplog):
     async def fail(request: DetectRequest, context: Context) -> None:
         raise ValueError(f"cannot read {request.q}")
 

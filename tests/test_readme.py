@@ -23,11 +23,11 @@ PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
-def test_python_runs(code: str, model_directory: Path) -> None:
+def test_python_runs(code, model_directory):
     exec(compile(code.replace("runs/demo", str(model_directory)), "README.md", "exec"), {})
 
 
-def test_no_page_has_an_unfilled_placeholder() -> None:
+def test_no_page_has_an_unfilled_placeholder():
     pages = [*ROOT.glob("*.md")]
     for room in ("benchmarks", "deploy", "docs", "src", "tests"):
         pages += (ROOT / room).rglob("*.md")
@@ -38,7 +38,7 @@ def test_no_page_has_an_unfilled_placeholder() -> None:
     assert [page for page, text in texts.items() if "<!--" in text] == []
 
 
-def test_the_source_files_that_the_docs_name_exist() -> None:
+def test_the_source_files_that_the_docs_name_exist():
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.splitlines()
@@ -76,7 +76,7 @@ def run_line(line: str, folder: Path) -> tuple[int | None, str, str]:
 
 
 @pytest.mark.slow
-def test_your_own_translator(tmp_path: Path) -> None:
+def test_your_own_translator(tmp_path):
     """The first commands a reader copies, in a shell, on a text of their own; only smaller."""
     for seed, (name, count) in enumerate({"train": 300, "valid": 20, "test": 20}.items()):
         source = sentences(count, seed)
@@ -103,13 +103,13 @@ def test_your_own_translator(tmp_path: Path) -> None:
     assert "BLEU" in out
 
 
-def test_every_verb_and_picture_is_there() -> None:
+def test_every_verb_and_picture_is_there():
     assert all(f"`{verb}`" in README for verb in list_verbs())
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", README):
         assert (ROOT / picture).is_file(), picture
 
 
-def test_the_scores_of_presets_are_means_of_the_runs_in_the_results() -> None:
+def test_the_scores_of_presets_are_means_of_the_runs_in_the_results():
     page = Path("docs/evidence/results.md")
     runs: dict[str, list[float]] = {}
     means: dict[str, list[str]] = {}

@@ -21,7 +21,7 @@ RECORD = Path(__file__).parent / "record"
 
 
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch):
+def load(monkeypatch):
     """Import a module of the record; they are scripts beside each other, and one is called help."""
     monkeypatch.syspath_prepend(RECORD)
     before = set(sys.modules)

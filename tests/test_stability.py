@@ -83,7 +83,7 @@ UNPROMISED = {"ext/corpora/named.py", "ext/paper/results.py"}
 
 
 @pytest.fixture
-def golden(tmp_path: Path) -> Path:
+def golden(tmp_path):
     copy = shutil.copytree(GOLDEN, tmp_path / "golden")
     save_placeholder_words(
         copy / "model", {}
@@ -91,7 +91,7 @@ def golden(tmp_path: Path) -> Path:
     return copy
 
 
-def test_each_format_is_checked_here_and_is_in_the_docs() -> None:
+def test_each_format_is_checked_here_and_is_in_the_docs():
     found = {
         module.relative_to(SOURCES).as_posix()
         for module in SOURCES.rglob("*.py")
@@ -103,7 +103,7 @@ def test_each_format_is_checked_here_and_is_in_the_docs() -> None:
     assert {Path(stored.file).name for stored in STORED.values()} <= named
 
 
-def test_each_file_names_the_version_that_wrote_it(golden: Path, tmp_path: Path) -> None:
+def test_each_file_names_the_version_that_wrote_it(golden, tmp_path):
     out = tmp_path / "out"
     data = PreparedData.open(golden / "run" / "data")
     stored = read_config(golden / "model")
@@ -137,7 +137,7 @@ def edit(file: Path, **changes: object) -> None:
 
 
 @pytest.mark.parametrize("stored", STORED.values(), ids=STORED)
-def test_a_newer_format_gives_one_line_that_names_the_version(stored: Stored, golden: Path) -> None:
+def test_a_newer_format_gives_one_line_that_names_the_version(stored, golden):
     for writer, remedy in (
         ("9.8.0", "install Headway 9.8.0 or newer"),
         ("x\x1b[2J", "a newer Headway"),
@@ -154,7 +154,7 @@ def test_a_newer_format_gives_one_line_that_names_the_version(stored: Stored, go
 
 
 @pytest.mark.parametrize("stored", STORED.values(), ids=STORED)
-def test_values_of_a_newer_version_are_named_by_it(stored: Stored, golden: Path) -> None:
+def test_values_of_a_newer_version_are_named_by_it(stored, golden):
     stored.read(golden)
     edit(golden / stored.file, headway="0.10.0", **stored.unknown)
     with pytest.raises(OtherVersionError, match=r"install Headway 0\.10\.0 or newer") as caught:
@@ -169,9 +169,7 @@ def test_values_of_a_newer_version_are_named_by_it(stored: Stored, golden: Path)
 
 
 @pytest.mark.parametrize("change", [{"format": 99}, {"epoch": "third"}])
-def test_a_checkpoint_of_a_newer_version_is_not_damage(
-    golden: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object]
-) -> None:
+def test_a_checkpoint_of_a_newer_version_is_not_damage(golden, capsys, change):
     edit(golden / CHECKPOINT / "state.json", headway="9.8.0", **change)
     with pytest.raises(SystemExit) as ended:
         main(["train", str(golden / "run"), "--ranks", "1"])
@@ -182,7 +180,7 @@ def test_a_checkpoint_of_a_newer_version_is_not_damage(
 
 
 @pytest.mark.slow
-def test_the_public_interfaces_are_those_that_were_recorded() -> None:
+def test_the_public_interfaces_are_those_that_were_recorded():
     for file, lines in list_interfaces().items():
         recorded = (RECORDED / file).read_text(encoding="utf-8").splitlines()
         if file == "http.txt":
@@ -205,7 +203,7 @@ def test_the_public_interfaces_are_those_that_were_recorded() -> None:
         ("POST /old request q", "POST /old request q*", "2.0"),
     ],
 )
-def test_another_http_interface_needs_a_higher_version(gone: str, added: str, needed: str) -> None:
+def test_another_http_interface_needs_a_higher_version(gone, added, needed):
     recorded = ["version 1.4", "POST /old", "POST /old request q"]
     lines = [line for line in [*recorded[1:], added] if line and line != gone]
     for version in ("1.4", "1.5", "2.0", "10.0"):

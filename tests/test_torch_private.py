@@ -1,7 +1,6 @@
 """Private interfaces of torch: named in one file, and not needed for a right result."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ CACHED = (torch_private.has_onednn_linear, torch_private._has_int8_product)
 
 
 @pytest.fixture(autouse=True)
-def fresh_tests() -> Iterator[None]:
+def fresh_tests():
     """Forget afterwards which interfaces exist."""
     yield
     for function in CACHED:
@@ -39,7 +38,7 @@ def fresh_tests() -> Iterator[None]:
 
 
 @pytest.mark.slow
-def test_only_one_file_names_private_interfaces() -> None:
+def test_only_one_file_names_private_interfaces():
     naming = [
         path.name
         for path in SOURCE.rglob("*.py")
@@ -87,9 +86,7 @@ MISSING = [
 
 
 @pytest.mark.parametrize(("owner", "name"), MISSING, ids=[name for _, name in MISSING])
-def test_results_are_the_same_without_a_private_interface(
-    owner: object, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_are_the_same_without_a_private_interface(owner, name, monkeypatch):
     expected = compute()
     for each, plain in zip(expected, compute_plainly(), strict=False):
         torch.testing.assert_close(each, plain, rtol=1e-5, atol=1e-5)
@@ -101,9 +98,7 @@ def test_results_are_the_same_without_a_private_interface(
 
 
 @pytest.mark.parametrize("found", [None, lambda x, weight, bias: x @ weight.t()])
-def test_onednn_that_is_missing_or_computes_something_else_is_not_used(
-    found: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_onednn_that_is_missing_or_computes_something_else_is_not_used(found, monkeypatch):
     expected = compute()
     assert torch_private.has_onednn_linear()
     torch_private.has_onednn_linear.cache_clear()
@@ -116,23 +111,21 @@ def test_onednn_that_is_missing_or_computes_something_else_is_not_used(
 @pytest.mark.parametrize(
     "name", ["_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"]
 )
-def test_each_map_is_called_where_hooks_are_unknown(name: str) -> None:
+def test_each_map_is_called_where_hooks_are_unknown(name):
     maps = [Linear(13, 5), Linear(13, 3)]
     assert not torch_private.may_have_hooks(maps[0])
     delattr(maps[0], name)
     assert torch_private.may_have_hooks(maps[0])
 
 
-def test_gradient_hooks_are_found_where_torch_lists_them() -> None:
+def test_gradient_hooks_are_found_where_torch_lists_them():
     parameter = torch.nn.Parameter(torch.ones(3))
     assert not torch_private.has_gradient_hook(parameter)
     parameter.register_post_accumulate_grad_hook(lambda _: None)
     assert torch_private.has_gradient_hook(parameter)
 
 
-def test_the_embedding_of_pad_stays_zero_where_gradient_hooks_are_unknown(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_embedding_of_pad_stays_zero_where_gradient_hooks_are_unknown(monkeypatch):
     monkeypatch.setattr("headway.model.embeddings.has_gradient_hook", lambda parameter: False)
     embedding = Embedding(11, 4, 4, scale=1.0)
     embedding.load_state_dict({k: v.clone() for k, v in embedding.state_dict().items()})
@@ -141,9 +134,7 @@ def test_the_embedding_of_pad_stays_zero_where_gradient_hooks_are_unknown(
     assert embedding.weight.grad.any(1).nonzero().tolist() == [[3]]
 
 
-def test_without_torchs_private_functions_the_processor_counts_as_one_without_bf16(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_torchs_private_functions_the_processor_counts_as_one_without_bf16(monkeypatch):
     names = "_is_avx512_bf16_supported", "_is_amx_tile_supported"
     for name in names:
         monkeypatch.setattr(torch.cpu, name, lambda: True)

@@ -29,16 +29,14 @@ def with_answers(source: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_notebook_runs_and_its_answers_are_right(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_notebook_runs_and_its_answers_are_right(capsys, monkeypatch):
     monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
     exec(compile(with_answers(SOURCE), "walk.py", "exec"), {})
     found = re.findall(r"^exercise \d: (.*)$", capsys.readouterr().out, re.MULTILINE)
     assert found == ["right"] * 3
 
 
-def test_the_notebook_has_the_cells_of_its_source_and_what_they_show() -> None:
+def test_the_notebook_has_the_cells_of_its_source_and_what_they_show():
     notebook = nbformat.read(DOCS / "walk.ipynb", as_version=4)
     source = jupytext.reads(SOURCE, fmt="py:percent")
     assert [(c.cell_type, c.source) for c in notebook.cells] == [

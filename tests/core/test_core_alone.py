@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,7 +43,7 @@ Command = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
-def headway() -> Iterator[Command]:
+def headway():
     """Runs a command without extensions, and returns what it prints: its errors, if it is to fail."""
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM], env={**os.environ, "HEADWAY_EXTENSIONS": ""},
@@ -63,7 +63,7 @@ def headway() -> Iterator[Command]:
 
 
 @pytest.mark.slow
-def test_the_core_trains_translates_evaluates_and_resumes(headway: Command, tmp_path: Path) -> None:
+def test_the_core_trains_translates_evaluates_and_resumes(headway, tmp_path):
     pairs = [*generate("en", "de", 205)]
     for side in ("en", "de"):
         texts = [pair.source if side == "en" else pair.target for pair in pairs]
@@ -84,9 +84,7 @@ def test_the_core_trains_translates_evaluates_and_resumes(headway: Command, tmp_
 
 
 @pytest.mark.slow
-def test_plain_lines_have_the_same_translations_with_and_without_extensions(
-    headway: Command, tmp_path: Path
-) -> None:
+def test_plain_lines_have_the_same_translations_with_and_without_extensions(headway, tmp_path):
     (tmp_path / "in").write_text(LINES)
     headway(
         "translate",
@@ -113,15 +111,13 @@ def test_plain_lines_have_the_same_translations_with_and_without_extensions(
         (["translate", MODEL, "--glossary", "terms.tsv"], "--glossary belongs to extension 'protect'"),
     ],
 )  # fmt: skip
-def test_what_belongs_to_an_extension_is_one_line_that_names_it(
-    words: list[str | Path], said: str, headway: Command
-) -> None:
+def test_what_belongs_to_an_extension_is_one_line_that_names_it(words, said, headway):
     errors = headway(*words, expected=2)
     assert said in errors
     assert len(errors.splitlines()) == 1
 
 
-def test_a_glossary_is_refused_where_nothing_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_glossary_is_refused_where_nothing_follows_it(monkeypatch):
     translator = Translator.load(MODEL, "cpu").with_glossary(Glossary([Term("cat", ("Kater",))]))
     monkeypatch.setattr(translator, "_masking", Masking())
     with pytest.raises(UsageError, match=r"a glossary (needs an|belongs to) extension"):

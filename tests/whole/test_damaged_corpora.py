@@ -304,7 +304,7 @@ def list_cases(folder: Path) -> list[Case]:
     ]
 
 
-def test_damaged_corpora_are_prepared_or_rejected_in_one_line(tmp_path: Path) -> None:
+def test_damaged_corpora_are_prepared_or_rejected_in_one_line(tmp_path):
     cases = list_cases(tmp_path)
     assert len(cases) > 300
     for number, case in enumerate(cases):
@@ -313,9 +313,7 @@ def test_damaged_corpora_are_prepared_or_rejected_in_one_line(tmp_path: Path) ->
         assert not open_files(faulty.parent)  # while the error, with its traceback, exists
 
 
-def test_the_command_names_the_damage_and_leaves_no_partial_output(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_names_the_damage_and_leaves_no_partial_output(tmp_path, capsys):
     valid = [tmp_path / f"valid.{code}" for code in ("en", "de")]
     for path in valid:
         path.write_text("validation\n")

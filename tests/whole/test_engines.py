@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ from support.toy_language import EOS
 @pytest.mark.slow
 @native
 @pytest.mark.parametrize("shape", ["plain", "pre"])
-def test_native_plain_fixed_and_ensemble_engines_agree(shape: str) -> None:
+def test_native_plain_fixed_and_ensemble_engines_agree(shape):
     model, texts, some = model_of(SHAPES[shape]), sources(11), real_constraints(11)
     limits = [9 + len(text) for text in texts]
     engine, device = PlainEngine(model), torch.device("cpu")
@@ -79,7 +78,7 @@ OPTIONS = {"beam": 4, "alpha": 0.6, "n_best": 2, "eos": 1, "pad": VOCAB - 1}
 WORDS = WordEdges(np.arange(VOCAB) % 3 == 0, np.arange(VOCAB) % 2 == 0)
 
 
-def test_engines_read_the_layers_that_they_are_asked_for() -> None:
+def test_engines_read_the_layers_that_they_are_asked_for():
     model = model_of({**SHAPES["plain"], "num_decoder_layers": 3})
     texts = sources(3)
     targets = [[*text, EOS] for text in texts]
@@ -106,7 +105,7 @@ def test_engines_read_the_layers_that_they_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_engines_read_the_probabilities_of_given_tokens(shape: dict[str, Any]) -> None:
+def test_engines_read_the_probabilities_of_given_tokens(shape):
     model = model_of(shape)
     vocab = model.config.target_vocab_size
     texts = sources(9)
@@ -138,7 +137,7 @@ def test_engines_read_the_probabilities_of_given_tokens(shape: dict[str, Any]) -
         {"window": 3}, {"d_embedding": 11},
     ],
 )  # fmt: skip
-def test_models_that_native_code_does_not_know_use_the_plain_engine(shape: dict[str, Any]) -> None:
+def test_models_that_native_code_does_not_know_use_the_plain_engine(shape):
     model = model_of(shape)
     engine = make_engine(model, "int8")
     assert isinstance(engine, PlainEngine)
@@ -146,7 +145,7 @@ def test_models_that_native_code_does_not_know_use_the_plain_engine(shape: dict[
 
 
 @native
-def test_unknown_tokens_and_steps_beyond_the_limit_are_rejected() -> None:
+def test_unknown_tokens_and_steps_beyond_the_limit_are_rejected():
     """In both engines; without the check, native code would read other memory."""
     model = model_of(SHAPES["plain"])
     for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):

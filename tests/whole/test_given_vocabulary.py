@@ -40,7 +40,7 @@ def own_model(corpus: list[str], files: slice, out: Path, **options: Any) -> Any
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> list[str]:
+def plain(tmp_path):
     return write_corpus(tmp_path, train=150, valid=7)
 
 
@@ -50,9 +50,7 @@ def without_size(words: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_a_run_has_the_vocabulary_that_the_user_gives(
-    count: int, plain: list[str], tmp_path: Path
-) -> None:
+def test_a_run_has_the_vocabulary_that_the_user_gives(count, plain, tmp_path):
     pytest.importorskip("ctranslate2")
     files = [tmp_path / f"{i}.model" for i in range(count)]
     sides = [slice(0, 2)] if count == 1 else [slice(0, 1), slice(1, 2)]
@@ -80,7 +78,7 @@ def test_a_run_has_the_vocabulary_that_the_user_gives(
         assert again.tokenizer.encode_source([text]) == [ids]
 
 
-def test_another_vocabulary_does_not_resume_a_run(plain: list[str], tmp_path: Path) -> None:
+def test_another_vocabulary_does_not_resume_a_run(plain, tmp_path):
     own_model(plain, slice(0, 2), tmp_path / "own.model")
     own_model(plain, slice(0, 2), tmp_path / "other.model", model_type="bpe")
     words = without_size(command(tmp_path / "run", plain, **SHORT))
@@ -101,7 +99,7 @@ def split(corpus: list[str]) -> None:
             path.write_text("".join(f"{line}\n" for line in cut), encoding="utf-8")
 
 
-def test_text_that_is_split_already_keeps_its_tokens(plain: list[str], tmp_path: Path) -> None:
+def test_text_that_is_split_already_keeps_its_tokens(plain, tmp_path):
     split(plain)
     words = [*command(tmp_path / "run", plain, **SHORT), "--text.subwords", "none"]
     assert dispatch(words) == 0
@@ -119,14 +117,14 @@ def test_text_that_is_split_already_keeps_its_tokens(plain: list[str], tmp_path:
     assert load_model(tmp_path / "back").tokenizer.encode_target([line]) == [ids]
 
 
-def test_text_that_sentencepiece_has_split_is_refused(plain: list[str], tmp_path: Path) -> None:
+def test_text_that_sentencepiece_has_split_is_refused(plain, tmp_path):
     path = Path(plain[1])
     path.write_text(path.read_text("utf-8").replace(" ", " \u2581"), encoding="utf-8")
     with pytest.raises(HeadwayError, match="--vocabulary FILE"):
         dispatch([*command(tmp_path / "run", plain, **SHORT), "--text.subwords", "none"])
 
 
-def test_a_given_vocabulary_gets_symbols_of_target_languages(tmp_path: Path) -> None:
+def test_a_given_vocabulary_gets_symbols_of_target_languages(tmp_path):
     texts = write_languages(tmp_path / "texts", train=150, valid=7)
     corpus = ["--train", *(str(texts / f"train.{code}") for code in ("en", "de", "fr"))]
     own_model(corpus, slice(0, 3), tmp_path / "own.model")

@@ -22,25 +22,25 @@ PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_library_page_explains_every_public_name() -> None:
+def test_the_library_page_explains_every_public_name():
     explained = re.findall(r"^### `(\w+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(explained) == sorted(headway.__all__)
 
 
 @pytest.mark.parametrize("name", headway.__all__)
-def test_a_public_name_exists_and_is_documented(name: str) -> None:
+def test_a_public_name_exists_and_is_documented(name):
     assert getattr(headway, name).__doc__
     assert name in dir(headway)
 
 
-def test_type_checkers_see_the_same_names_as_programs() -> None:
+def test_type_checkers_see_the_same_names_as_programs():
     assert sorted(list_names("headway")) == sorted(headway.__all__)
     for name, module in list_names("headway").items():
         assert getattr(headway, name) is getattr(importlib.import_module(module), name)
 
 
 @pytest.mark.slow
-def test_importing_headway_is_quick_and_imports_nothing_heavy() -> None:
+def test_importing_headway_is_quick_and_imports_nothing_heavy():
     times = []
     for _ in range(5):
         start = os.times()
@@ -53,16 +53,14 @@ def test_importing_headway_is_quick_and_imports_nothing_heavy() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", [b for b in BLOCKS if "runs/" not in b and "nowhere" not in b])
-def test_the_documented_examples_without_a_model_run(block: str) -> None:
+def test_the_documented_examples_without_a_model_run(block):
     before = torch.get_rng_state()
     exec(compile(block, str(PAGE), "exec"), {})
     torch.set_rng_state(before)
 
 
 @pytest.mark.slow
-def test_the_documented_examples_of_a_translator_run(
-    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_documented_examples_of_a_translator_run(model_directory, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("table.csv").write_text("title,body\nthe cat,the dog runs\n", encoding="utf-8")
     blocks = [block for block in BLOCKS if 'Translator.load("runs/' in block]
@@ -73,7 +71,7 @@ def test_the_documented_examples_of_a_translator_run(
 
 
 @pytest.mark.slow
-def test_train_starts_and_resumes_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_train_starts_and_resumes_a_run(tmp_path, capfd):
     settings = {
         "text.vocab-size": "300", "model.d-model": "16", "model.d-ff": "16", "model.num-heads": "2",
         "training.max-steps": "3", "training.validate-every": "3", "training.checkpoint-every": "3",

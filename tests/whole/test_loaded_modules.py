@@ -50,7 +50,7 @@ print(*set(sys.modules) - before)
 
 
 @pytest.fixture(scope="module")
-def printed(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def printed(model_directory, tmp_path_factory):
     """What a process says that translates a line, imports a model and counts weights."""
     folder = tmp_path_factory.mktemp("models")
     export_model(load_model(model_directory), "ctranslate2", folder / "exported", verify=False)
@@ -61,7 +61,7 @@ def printed(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.slow
-def test_a_plain_line_crosses_few_files_and_loads_few_modules(printed: list[str]) -> None:
+def test_a_plain_line_crosses_few_files_and_loads_few_modules(printed):
     """A weave shows here first: a line crossed 27 files, and 135 modules were loaded, before there was one pipeline."""
     core, modules, crossed = map(int, printed[0].split())
     assert core <= 60
@@ -70,9 +70,7 @@ def test_a_plain_line_crosses_few_files_and_loads_few_modules(printed: list[str]
 
 
 @pytest.mark.slow
-def test_translating_importing_and_counting_weights_do_not_import_the_compiler_of_torch(
-    printed: list[str],
-) -> None:
+def test_translating_importing_and_counting_weights_do_not_import_the_compiler_of_torch(printed):
     """It would take over a second."""
     loaded = printed[2].split()
     packages = {name.split(".")[0] for name in loaded}

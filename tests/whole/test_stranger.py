@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ PHRASES = "Good morning.\nGuten Morgen.\nThe station?\nDer Bahnhof?\n"
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory):
     """Return a folder of packages that has the extension."""
     source = tmp_path_factory.mktemp("source") / "stranger"
     shutil.copytree(STRANGER, source)  # where setuptools leaves files
@@ -39,7 +38,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def packages(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def packages(installed, tmp_path, monkeypatch):
     """Return a copy of that folder, from which this process imports."""
     folder = tmp_path / "packages"
     shutil.copytree(installed, folder)
@@ -67,14 +66,14 @@ def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def phrases(tmp_path: Path) -> Path:
+def phrases(tmp_path):
     file = tmp_path / "travel.phrases"
     file.write_text(PHRASES)
     return file
 
 
 @pytest.mark.slow
-def test_the_command_has_its_verb(installed: Path, phrases: Path) -> None:
+def test_the_command_has_its_verb(installed, phrases):
     def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         path = f"{installed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
         used = {name: value for name, value in os.environ.items() if name != CHOICE}
@@ -93,9 +92,7 @@ def test_the_command_has_its_verb(installed: Path, phrases: Path) -> None:
 
 
 @pytest.mark.slow
-def test_text_is_prepared_by_its_reader(
-    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_is_prepared_by_its_reader(packages, tmp_path, monkeypatch):
     """The same pairs in two files of lines become the same shards."""
     sources, book = sentences(300, 1), str(tmp_path / "text.phrases")
     plain = [str(path) for path in write_pairs(tmp_path, "text", sources)]
@@ -118,7 +115,7 @@ def test_text_is_prepared_by_its_reader(
     )
 
 
-def test_python_has_its_reader_its_name_and_its_stage(packages: Path, phrases: Path) -> None:
+def test_python_has_its_reader_its_name_and_its_stage(packages, phrases):
     pairs = [("Good morning.", "Guten Morgen."), ("The station?", "Der Bahnhof?")]
     read = list(read_pairs([phrases]))
     assert read == [Pair(*pair, number) for number, pair in enumerate(pairs, 1)]
@@ -130,8 +127,8 @@ def test_python_has_its_reader_its_name_and_its_stage(packages: Path, phrases: P
 
 @pytest.mark.slow
 def test_its_stage_works_from_the_command_python_and_the_server(
-    packages: Path, model_directory: Path, translator: Translator, tmp_path: Path
-) -> None:
+    packages, model_directory, translator, tmp_path
+):
     from starlette.testclient import TestClient
 
     from headway.ext.server.app import App
@@ -163,16 +160,14 @@ def test_its_stage_works_from_the_command_python_and_the_server(
         ("return [replace", "yield ''; [replace", "it yielded two lines"),
     ],
 )  # fmt: skip
-def test_a_stage_that_fails_is_named(
-    old: str, new: str, error: str, packages: Path, model_directory: Path
-) -> None:
+def test_a_stage_that_fails_is_named(old, new, error, packages, model_directory):
     change(packages, old, new)
     with pytest.raises(HeadwayError) as failed:
         Translator.load(model_directory).translate("the cat")
     assert str(failed.value) == f"extension 'phrasebook': stage mark: {error}"
 
 
-def test_a_reader_that_yields_no_texts_is_named(packages: Path, phrases: Path) -> None:
+def test_a_reader_that_yields_no_texts_is_named(packages, phrases):
     change(packages, 'next(lines, "").strip()', "len(next(lines))")
     with pytest.raises(HeadwayError) as failed:
         list(read_pairs([phrases]))
@@ -182,11 +177,8 @@ def test_a_reader_that_yields_no_texts_is_named(packages: Path, phrases: Path) -
 
 
 def test_a_broken_one_is_a_line_and_translation_goes_on(
-    packages: Path,
-    model_directory: Path,
-    translator: Translator,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    packages, model_directory, translator, caplog
+):
     change(packages, "import argparse\n", "import no_such_package\n")
     assert Translator.load(model_directory).translate("a dog") == translator.translate("a dog")
     assert caplog.messages == [
@@ -195,7 +187,7 @@ def test_a_broken_one_is_a_line_and_translation_goes_on(
     ]
 
 
-def test_the_page_shows_the_extension() -> None:
+def test_the_page_shows_the_extension():
     blocks = PAGE.read_text(encoding="utf-8").split("```")
     for file in STRANGER.iterdir():
         text = file.read_text(encoding="utf-8")

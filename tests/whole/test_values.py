@@ -6,7 +6,6 @@ The values are those that the settings themselves declare, so that a new one is 
 import copy
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -63,9 +62,7 @@ def read_batch(model: Any) -> Batch:
 
 
 @every_value
-def test_training_and_engines_know_each_value(
-    name: str, value: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_and_engines_know_each_value(name, value, monkeypatch):
     config, refusal = attempt(ModelConfig, **SHAPE | changes_for(name, value))
     assert not refusal or name in refusal
     if refusal:
@@ -90,7 +87,7 @@ def test_training_and_engines_know_each_value(
 
 
 @pytest.fixture(scope="module")
-def joint() -> Tokenizer:
+def joint():
     pairs = [(line, translate_words(line)) for line in sentences(400, 1)]
     return Tokenizer.learn(pairs, TextConfig(vocab_size=331))
 
@@ -98,9 +95,7 @@ def joint() -> Tokenizer:
 @pytest.mark.slow
 @every_value
 @pytest.mark.parametrize("form", ["ctranslate2", "huggingface"])
-def test_exports_express_each_value_or_refuse_it_by_name(
-    form: str, name: str, value: object, joint: Tokenizer, tmp_path: Path
-) -> None:
+def test_exports_express_each_value_or_refuse_it_by_name(form, name, value, joint, tmp_path):
     for package in {"ctranslate2": ["ctranslate2"], "huggingface": ["transformers"]}[form]:
         pytest.importorskip(package)
     model, refusal = attempt(make_random_model, joint, **changes_for(name, value))

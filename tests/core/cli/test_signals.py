@@ -45,7 +45,7 @@ def end_by(numbers: Sequence[signal.Signals], context: str, work: str) -> tuple[
 
 
 @pytest.mark.parametrize("work", WORK)
-def test_a_second_signal_ends_a_training_at_once(work: str) -> None:
+def test_a_second_signal_ends_a_training_at_once(work):
     numbers = [
         signal.SIGTERM,
         signal.SIGHUP,
@@ -56,13 +56,13 @@ def test_a_second_signal_ends_a_training_at_once(work: str) -> None:
 
 
 @pytest.mark.parametrize("work", WORK)
-def test_a_signal_ends_other_work_in_time(work: str) -> None:
+def test_a_signal_ends_other_work_in_time(work):
     code, seconds = end_by([signal.SIGTERM], "forced_end(0.5)", WORK[work])
     assert code == 143
     assert 0.3 < seconds < 3
 
 
-def test_signals_that_come_together_are_one() -> None:
+def test_signals_that_come_together_are_one():
     """A job's signal reaches a rank twice: from the system, and from its launcher."""
     work = """
             import os, time
@@ -73,7 +73,7 @@ def test_signals_that_come_together_are_one() -> None:
     assert end_by([], TRAINING, work)[0] == 7
 
 
-def test_a_training_is_not_ended_before_it_is_saved() -> None:
+def test_a_training_is_not_ended_before_it_is_saved():
     work = "import time; time.sleep(0.5); raise SystemExit(7)"
     code, _ = end_by([signal.SIGINT], f"forced_end(0.1), {TRAINING}", work)
     assert code == 7

@@ -1,7 +1,6 @@
 """Lines of standard input are read as they arrive."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,7 +9,7 @@ from headway.errors import HeadwayError
 
 
 @pytest.fixture
-def writing(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def writing(monkeypatch):
     """The other end of standard input."""
     reading, writing = os.pipe()
     with os.fdopen(reading) as file:
@@ -18,7 +17,7 @@ def writing(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         yield writing
 
 
-def test_lines_are_read_as_they_arrive(writing: int) -> None:
+def test_lines_are_read_as_they_arrive(writing):
     lines = read_input("translate")
     os.write(writing, b"\xef\xbb\xbfone\r\ntwo\nth")
     assert next(lines) == ["one", "two"]
@@ -29,7 +28,7 @@ def test_lines_are_read_as_they_arrive(writing: int) -> None:
     assert list(lines) == []
 
 
-def test_lines_before_one_that_is_not_utf8_are_read(writing: int) -> None:
+def test_lines_before_one_that_is_not_utf8_are_read(writing):
     os.write(writing, b"one\ntwo\n\xff\nfour\n")
     os.close(writing)
     lines = read_input("translate")

@@ -24,7 +24,7 @@ from headway.config.toml import to_toml
 from headway.errors import HeadwayError
 
 
-def test_the_presets_base_and_big_are_the_papers() -> None:
+def test_the_presets_base_and_big_are_the_papers():
     base, big = PRESETS["base"], PRESETS["big"]
     assert base == Config()
     for config, n, d, ff, h, dropout, steps in (
@@ -53,13 +53,13 @@ def test_the_presets_base_and_big_are_the_papers() -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_settings_written_as_toml_are_read_again(preset: str) -> None:
+def test_settings_written_as_toml_are_read_again(preset):
     config = PRESETS[preset]
     assert from_dict(tomllib.loads(to_toml(config.sections())), "text") == config
     assert from_dict(config.to_dict(), "config.json") == config
 
 
-def test_the_preset_of_earlier_measurements_can_be_had_back() -> None:
+def test_the_preset_of_earlier_measurements_can_be_had_back():
     old = load("quick", [Path(__file__).parents[3] / "docs" / "quick-0.1.toml"])
     paper = load("tiny")  # as it was made, except for size
     same = ("optimizer", "agreement", "zero_outputs", "decay", "muon_weight_decay")
@@ -70,7 +70,7 @@ def test_the_preset_of_earlier_measurements_can_be_had_back() -> None:
     assert old.search == paper.search
 
 
-def test_a_setting_may_be_true_false_or_a_word() -> None:
+def test_a_setting_may_be_true_false_or_a_word():
     for text, value in (("auto", "auto"), ("yes", True), ("false", False)):
         search = load("tiny", overrides={"search.split-sentences": text}).search
         assert search.split_sentences == value
@@ -80,7 +80,7 @@ def test_a_setting_may_be_true_false_or_a_word() -> None:
         load("tiny", overrides={"search.split-sentences": "autp"})
 
 
-def test_later_settings_win(tmp_path: Path) -> None:
+def test_later_settings_win(tmp_path):
     file = tmp_path / "a.toml"
     file.write_text(
         "\ufeff[model]\nd_ff = 111\nd-model = 96\n", encoding="utf-8"
@@ -102,7 +102,7 @@ def test_later_settings_win(tmp_path: Path) -> None:
         (SearchConfig, {"top_p": 0.0}),
     ],
 )
-def test_impossible_values_are_rejected(section: type, changes: dict[str, object]) -> None:
+def test_impossible_values_are_rejected(section, changes):
     with pytest.raises(HeadwayError):
         section(**changes)
 
@@ -122,15 +122,13 @@ def test_impossible_values_are_rejected(section: type, changes: dict[str, object
         ({"text": {"vocab_size": 300_001}}, "must be at most 300,?000"),
     ],
 )
-def test_a_message_about_a_wrong_setting_names_its_file(
-    values: dict[str, object], says: str
-) -> None:
+def test_a_message_about_a_wrong_setting_names_its_file(values, says):
     with pytest.raises(HeadwayError, match=says) as error:
         from_dict(values, "mine.toml")
     assert str(error.value).startswith("mine.toml: ")
 
 
-def test_every_number_has_a_bound() -> None:
+def test_every_number_has_a_bound():
     for name, section in SECTIONS.items():
         for setting, notes in notes_of(section).items():
             is_number = get_type_hints(section)[setting] in (int, float)
@@ -138,7 +136,7 @@ def test_every_number_has_a_bound() -> None:
             assert is_number == has_bound, f"{name}.{setting}"
 
 
-def test_every_setting_has_a_meaning() -> None:
+def test_every_setting_has_a_meaning():
     for line in to_toml(Config().sections()).splitlines():
         if line and not line.startswith("["):
             assert len(line.split("# ", 1)[1]) > 5
@@ -170,9 +168,7 @@ NEEDED = {  # by some settings
         if not UNCOMPARED & {*notes_of(SECTIONS[section])[name]}
     ],
 )
-def test_every_setting_that_changes_a_result_is_a_departure(
-    section: str, name: str, hint: Any
-) -> None:
+def test_every_setting_that_changes_a_result_is_a_departure(section, name, hint):
     base = departures.paper_config("base")
     usual = getattr(getattr(base, section), name)
     value = VALUES.get(name, other_value(hint, usual))
@@ -189,7 +185,7 @@ def test_every_setting_that_changes_a_result_is_a_departure(
     }
 
 
-def test_what_is_switched_off_is_no_departure() -> None:
+def test_what_is_switched_off_is_no_departure():
     base = PRESETS["base"]
     _, usual = list_departures(base)
     copy = dataclasses.replace(base, text=dataclasses.replace(base.text, compare_sides=False))
@@ -201,7 +197,7 @@ def test_what_is_switched_off_is_no_departure() -> None:
     assert packed["training"].keys() == {"precision", "packed"}
 
 
-def test_head_widths_that_follow_from_the_sizes_are_no_departure() -> None:
+def test_head_widths_that_follow_from_the_sizes_are_no_departure():
     base = PRESETS["base"]
     _, found = list_departures(
         dataclasses.replace(base, model=dataclasses.replace(base.model, d_k=64, d_v=64))
@@ -209,7 +205,7 @@ def test_head_widths_that_follow_from_the_sizes_are_no_departure() -> None:
     assert found["model"] == {}
 
 
-def test_text_in_a_written_file_is_read_back(tmp_path: Path) -> None:
+def test_text_in_a_written_file_is_read_back(tmp_path):
     for text in ('cu"da', "a\\b", "tab\t", "Grüße"):
         training = dataclasses.replace(Config().training, device=text)
         config = dataclasses.replace(Config(), training=training)
@@ -217,7 +213,7 @@ def test_text_in_a_written_file_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a=" + "[" * 100_000, "a=" + "9" * 5000, "a="])
-def test_a_file_that_is_no_toml_gives_one_line(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_toml_gives_one_line(text, tmp_path):
     (tmp_path / "own.toml").write_text(text)
     with pytest.raises(HeadwayError, match=r"own\.toml: not TOML: ") as raised:
         load("tiny", [tmp_path / "own.toml"])
@@ -233,9 +229,7 @@ def test_a_file_that_is_no_toml_gives_one_line(text: str, tmp_path: Path) -> Non
         ("[model]\nd_model = -3", {"model.d-model": "128"}),
     ],
 )
-def test_only_what_a_file_and_options_give_together_must_fit(
-    text: str, options: dict[str, str], tmp_path: Path
-) -> None:
+def test_only_what_a_file_and_options_give_together_must_fit(text, options, tmp_path):
     file = tmp_path / "own.toml"
     file.write_text(text)
     settings = load("tiny", [file], options)
@@ -248,7 +242,7 @@ def test_only_what_a_file_and_options_give_together_must_fit(
         load("tiny", [file]).check_positions()
 
 
-def test_a_mistake_is_told_of_the_file_or_option_that_has_it(tmp_path: Path) -> None:
+def test_a_mistake_is_told_of_the_file_or_option_that_has_it(tmp_path):
     first, second = tmp_path / "a.toml", tmp_path / "b.toml"
     first.write_text("[model]\nd_ff = -1\n[search]\nn_best = 9\n")
     second.write_text("[model]\ndropout = 2.0\n")

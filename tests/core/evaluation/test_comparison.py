@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from headway.cli.verbs import compare as compare_verb
+from headway.errors import HeadwayError
 from headway.evaluation import compare, pick_metrics
 from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value
 from headway.evaluation.groups import group_lines
@@ -153,3 +154,15 @@ def test_the_command_prints_the_result_of_compare(tmp_path, capsys):
     worst = expected.better_a[0]
     assert f"line {worst.line}: A {worst.chrf_a:.1f}, B {worst.chrf_b:.1f}" in table
     assert worst.b in table
+
+
+def test_messages_on_wrong_arguments_name_the_file():
+    names = ("old.de", "new.de", "ref.de", "src.en")
+    with pytest.raises(HeadwayError, match=r"^new\.de has 72 lines but ref\.de has 73"):
+        compare(GOOD, WORSE[1:], REFERENCES, names=names)
+    with pytest.raises(HeadwayError, match=r"^old\.de has 72"):
+        compare(GOOD[1:], WORSE, REFERENCES, names=names)
+    with pytest.raises(HeadwayError, match="sentences = -1"):
+        compare(GOOD, WORSE, REFERENCES, sentences=-1)
+    warnings = compare(GOOD, [*WORSE[1:], "a<unk>"], [*REFERENCES[1:], ""], names=names).warnings
+    assert [warning.split(":")[0] for warning in warnings] == ["ref.de", "new.de"]

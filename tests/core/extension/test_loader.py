@@ -4,8 +4,7 @@ import importlib.metadata
 import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -33,7 +32,7 @@ Install = Callable[..., None]
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+def install(tmp_path, monkeypatch):
     """Return a function that installs a package of one module: ``install("mine", "Extension('mine', '1')")``."""
 
     def add(name: str, declared: str, more: str = "") -> None:
@@ -54,7 +53,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         del sys.modules[module]
 
 
-def test_it_finds_what_the_standard_library_finds(install: Install) -> None:
+def test_it_finds_what_the_standard_library_finds(install):
     install("one", "Extension('one', '1')")
     found = {(entry.name, entry.target) for entry in find_installed().values()}
     expected = importlib.metadata.entry_points(group=GROUP)
@@ -62,9 +61,7 @@ def test_it_finds_what_the_standard_library_finds(install: Install) -> None:
     assert ("pictures", "headway.ext.pictures:extension") in found
 
 
-def test_the_environment_chooses_among_extensions(
-    install: Install, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_chooses_among_extensions(install, monkeypatch):
     install("one", "Extension('one', '1')")
     chosen = {}
     for value in ("", "one", " pictures , one"):
@@ -100,8 +97,8 @@ def test_the_environment_chooses_among_extensions(
     ],
 )  # fmt: skip
 def test_a_broken_extension_is_left_out_with_one_line_that_names_it(
-    declared: str, more: str, says: str, install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+    declared, more, says, install, caplog
+):
     install("bad", declared, more)
     assert "bad" not in load_extensions()
     [line] = caplog.messages
@@ -110,9 +107,7 @@ def test_a_broken_extension_is_left_out_with_one_line_that_names_it(
     assert line.endswith("; it is left out: update of-bad, or uninstall it")
 
 
-def test_of_two_extensions_the_first_by_name_has_a_verb_and_the_core_keeps_its_own(
-    install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_of_two_extensions_the_first_by_name_has_a_verb_and_the_core_keeps_its_own(install, caplog):
     verb = "Verb('of_one', 'sing', 'choir')"
     install("two", f"Extension('two', '1', verbs={{'sing': {verb}, 'plot': {verb}}})")
     install("one", f"Extension('one', '1', verbs={{'sing': {verb}, 'train': {verb}}})")
@@ -126,7 +121,7 @@ def test_of_two_extensions_the_first_by_name_has_a_verb_and_the_core_keeps_its_o
     }
 
 
-def test_a_verb_that_cannot_run_is_an_error_that_names_its_extension(install: Install) -> None:
+def test_a_verb_that_cannot_run_is_an_error_that_names_its_extension(install):
     install(
         "one",
         "Extension('one', '1', verbs={'sing': Verb('of_one', 'sing'), 'hum': Verb('of_one_hum', 'hum')})",
@@ -139,9 +134,7 @@ def test_a_verb_that_cannot_run_is_an_error_that_names_its_extension(install: In
         load_verb("hum")
 
 
-def test_stages_come_in_the_order_of_the_extensions(
-    install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_stages_come_in_the_order_of_the_extensions(install, caplog):
     install(
         "two",
         "Extension('two', '1', stages={'b': 'of_two:STAGE', 'c': 'of_two:NONE'})",
@@ -154,9 +147,7 @@ def test_stages_come_in_the_order_of_the_extensions(
     assert line.startswith("extension 'two': of_two:NONE: AttributeError")
 
 
-def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(
-    install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(install, caplog):
     install("one", "Extension('one', '1', engines={'cpu': 'of_one:make'})", "make = 'fast'")
     assert load_first("engines", "cpu") == "fast"
     assert load_first("engines", "cuda").__module__ == "headway.ext.cuda.fixed_engine"
@@ -164,7 +155,7 @@ def test_for_a_device_an_extension_of_others_goes_before_one_of_headway(
     assert not caplog.messages
 
 
-def test_what_is_missing_on_a_device_and_what_decides_the_last_bits(install: Install) -> None:
+def test_what_is_missing_on_a_device_and_what_decides_the_last_bits(install):
     declared = "preparations={'cpu': 'of_one:prepare'}, arithmetic='of_one:identify'"
     code = "def prepare(work): return f'no {work}'\ndef identify(work): return f'1 of {work}'"
     install("one", f"Extension('one', '1', {declared})", code)
@@ -178,9 +169,7 @@ def test_what_is_missing_on_a_device_and_what_decides_the_last_bits(install: Ins
     assert identify_arithmetic("decoding").split("; ")[-1] == "1 of decoding"
 
 
-def test_what_is_broken_is_left_out_and_the_next_one_taken(
-    install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_is_broken_is_left_out_and_the_next_one_taken(install, caplog):
     install("one", "Extension('one', '1', masking='no_such:it', end_steps={'a': 'no_such'})")
     assert load_first("masking").__name__ == "ProtectedTextMasking"
     assert [module.__name__.split(".")[-1] for _, module in load_all("end_steps")] == [
@@ -189,18 +178,14 @@ def test_what_is_broken_is_left_out_and_the_next_one_taken(
     assert [line.split(":")[0] for line in caplog.messages] == ["extension 'one'"] * 2
 
 
-def test_operations_that_fail_give_way_to_plain_ones(
-    install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_operations_that_fail_give_way_to_plain_ones(install, caplog):
     code = "def make(): raise RuntimeError('no GPU')"
     install("one", "Extension('one', '1', operations={'tpu': 'of_one:make'})", code)
     assert make_operations("tpu") is None
     assert "no GPU; the plain ones are used" in caplog.text
 
 
-def test_extensions_that_are_left_out_are_named_and_their_files_known(
-    install: Install, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_extensions_that_are_left_out_are_named_and_their_files_known(install, monkeypatch):
     assert name_extensions() == ""
     everything = list_sidecars()
     install("one", "Extension('one', '1', names={'A': 'a:b'})")
@@ -212,7 +197,7 @@ def test_extensions_that_are_left_out_are_named_and_their_files_known(
     assert list_sidecars("weights") == ["quality.json"]
 
 
-def test_an_option_calls_its_function_with_what_the_verb_knows(install: Install) -> None:
+def test_an_option_calls_its_function_with_what_the_verb_knows(install):
     install(
         "one",
         "Extension('one', '1', options={'info --size': Option('of_one:keep', 'keep it', 'N')})",
@@ -224,9 +209,7 @@ def test_an_option_calls_its_function_with_what_the_verb_knows(install: Install)
     assert (value, name, config.d_model) == ("3", "tiny", 128)
 
 
-def test_an_option_of_the_core_stays_its_own(
-    install: Install, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_option_of_the_core_stays_its_own(install, caplog, capsys):
     options = (
         "{'info --json': Option('a:b', '50 %', 'N'), 'info --model': Option('a:b', '50 %', 'N')}"
     )
@@ -242,9 +225,7 @@ def test_an_option_of_the_core_stays_its_own(
     assert "--model N" in capsys.readouterr().out
 
 
-def test_of_two_packages_with_an_extension_of_one_name_one_is_left_out(
-    install: Install, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_of_two_packages_with_an_extension_of_one_name_one_is_left_out(install, tmp_path, caplog):
     install("pictures", "Extension('pictures', '1')")
     install("one", "1 / 0")
     shutil.copytree(tmp_path / "Of_one-1.0.dist-info", tmp_path / "other.egg-info")

@@ -11,9 +11,7 @@ from headway.model.plain_attention import fused_attention
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", "meta"])
-def test_a_gpu_never_takes_the_kernel_that_is_planned_anew_for_every_shape(
-    device: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_never_takes_the_kernel_that_is_planned_anew_for_every_shape(device, monkeypatch):
     compute, seen = F.scaled_dot_product_attention, []
 
     def watched(*args: Tensor, **settings: object) -> Tensor:

@@ -66,9 +66,7 @@ def run(attend: Any, qkv: list[Tensor], seen: Tensor | None) -> list[Tensor]:
 @pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("window", [0, 2, 200])
-def test_long_self_attention_equals_attention_with_a_stored_mask(
-    core: str, kind: str, causal: bool, window: int
-) -> None:
+def test_long_self_attention_equals_attention_with_a_stored_mask(core, kind, causal, window):
     torch.manual_seed(3)
     length = 307
     module = CORES[core]().double()
@@ -93,7 +91,7 @@ def test_long_self_attention_equals_attention_with_a_stored_mask(
 @pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("packed", [True, False])
-def test_long_cross_attention_equals_attention_with_a_stored_mask(core: str, packed: bool) -> None:
+def test_long_cross_attention_equals_attention_with_a_stored_mask(core, packed):
     torch.manual_seed(3)
     module = CORES[core]().double()
     queries, keys = segments("packed", 173), segments("packed" if packed else "padded", 283)
@@ -114,7 +112,7 @@ def test_long_cross_attention_equals_attention_with_a_stored_mask(core: str, pac
 
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("window", [0, 64])
-def test_backward_drops_the_same_attention_weights_as_forward(core: str, window: int) -> None:
+def test_backward_drops_the_same_attention_weights_as_forward(core, window):
     torch.manual_seed(3)
     module = CORES[core](dropout=0.5).double()
     q, k, v = heads(307)
@@ -168,9 +166,7 @@ def memory(layer: SelfAttention, length: int, kind: str) -> tuple[int, int]:
 )
 @pytest.mark.parametrize("kind", ["whole", "packed"])
 @pytest.mark.parametrize("window", [0, 37])
-def test_memory_grows_linearly_with_the_length(
-    options: dict[str, Any], kind: str, window: int
-) -> None:
+def test_memory_grows_linearly_with_the_length(options, kind, window):
     attention = MultiHeadAttention(HEADS * D_K, HEADS, D_K, **{"d_v": D_K, **options})
     layer = SelfAttention(attention, causal=window == 0, window=window)
     short, long = (memory(layer, n, kind) for n in (263, 2 * 263))
@@ -181,7 +177,7 @@ def test_memory_grows_linearly_with_the_length(
 @pytest.mark.slow
 @pytest.mark.parametrize("window", [0, 20])
 @torch.no_grad()
-def test_step_by_step_equals_full_while_hypotheses_are_reordered(window: int) -> None:
+def test_step_by_step_equals_full_while_hypotheses_are_reordered(window):
     torch.manual_seed(5)
     model = Transformer(replace(SHAPE, window=window)).double().eval()
     source = torch.tensor([[5, 6, 7]])
@@ -202,7 +198,7 @@ def test_step_by_step_equals_full_while_hypotheses_are_reordered(window: int) ->
 
 
 @torch.no_grad()
-def test_a_cache_with_a_window_holds_only_the_window() -> None:
+def test_a_cache_with_a_window_holds_only_the_window():
     layer = SelfAttention(MultiHeadAttention(12, 3, 5, 7), causal=True, window=37)
     cache = Cache()
     for _ in range(100):

@@ -77,7 +77,7 @@ def gradients(stack: nn.Module, names: list[str]) -> dict[str, Tensor]:
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("cross", [False, True])
-def test_a_stack_equals_torchs_own(norm: str, cross: bool, dtype: torch.dtype) -> None:
+def test_a_stack_equals_torchs_own(norm, cross, dtype):
     torch.manual_seed(3)
     ours, theirs = stacks(norm, 3, cross, dtype)
     memory_segments = torch.ones(B, S, dtype=torch.long)

@@ -47,15 +47,13 @@ VARIANTS = {
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_relation_holds_for_every_variant_of_the_model(variant: str, relation: str) -> None:
+def test_a_relation_holds_for_every_variant_of_the_model(variant, relation):
     RELATIONS[relation](build(**VARIANTS[variant]))
 
 
 @pytest.mark.parametrize("allowed", [None, "padding", "causal"])
 @pytest.mark.parametrize("scaled", [True, False])
-def test_attention_equals_the_formula(
-    allowed: str | None, scaled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_attention_equals_the_formula(allowed, scaled, monkeypatch):
     core = DotProduct(scaled=scaled)
     q, k, v = (torch.randn(2, 3, n, w, dtype=torch.float64) for n, w in ((7, 5), (7, 5), (7, 11)))
     segments = torch.tensor([[1] * 7, [1] * 4 + [0] * 3])
@@ -71,7 +69,7 @@ def test_attention_equals_the_formula(
 
 @pytest.mark.parametrize("window", [1, 4, 7])
 @pytest.mark.parametrize("causal", [True, False])
-def test_a_window_of_r_allows_r_positions(window: int, causal: bool) -> None:
+def test_a_window_of_r_allows_r_positions(window, causal):
     visibility = Visibility(is_causal=causal, window=window)
     allowed = visibility.mask(range(23), range(23), torch.device("cpu"))
     assert allowed is not None
@@ -84,7 +82,7 @@ def test_a_window_of_r_allows_r_positions(window: int, causal: bool) -> None:
 
 
 @pytest.mark.parametrize("compatibility", ["dot", "additive"])
-def test_attention_weights_equal_a_computation_by_hand(compatibility: str) -> None:
+def test_attention_weights_equal_a_computation_by_hand(compatibility):
     heads = MultiHeadAttention(11, 3, 5, 7, compatibility=compatibility, scaled=True).double()
     q, k = (torch.randn(1, 3, n, 5, dtype=torch.float64) for n in (2, 4))
     weights = heads.core.weights(q, k)
@@ -98,7 +96,7 @@ def test_attention_weights_equal_a_computation_by_hand(compatibility: str) -> No
         assert close(weights[0, h, i], (torch.stack(scores) / math.sqrt(5)).softmax(0))
 
 
-def test_sinusoids_equal_the_papers_formula() -> None:
+def test_sinusoids_equal_the_papers_formula():
     table = sinusoids(61, 22)
     for position, i in ((0, 0), (1, 0), (17, 3), (60, 10)):
         angle = position / 10000 ** (2 * i / 22)
@@ -106,7 +104,7 @@ def test_sinusoids_equal_the_papers_formula() -> None:
         assert math.isclose(table[position, 2 * i + 1], math.cos(angle), abs_tol=1e-6)
 
 
-def test_sinusoids_are_extended_for_longer_input() -> None:
+def test_sinusoids_are_extended_for_longer_input():
     long, short = build(), build(max_positions=5)
     source, target = tokens(2, 11), tokens(2, 13)
     with torch.inference_mode():
@@ -114,7 +112,7 @@ def test_sinusoids_are_extended_for_longer_input() -> None:
     assert not short.source_positions.table.is_inference()
 
 
-def test_learned_positions_count_within_a_packed_sentence() -> None:
+def test_learned_positions_count_within_a_packed_sentence():
     model = build(positions="learned", max_positions=8)
     segments = torch.tensor([[1] * 7 + [2] * 6])
     assert model(tokens(1, 13), tokens(1, 13), segments, segments).isfinite().all()
@@ -128,7 +126,7 @@ def test_learned_positions_count_within_a_packed_sentence() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["base", "big", "tiny"])
-def test_parameter_counts_equal_the_formula(preset: str) -> None:
+def test_parameter_counts_equal_the_formula(preset):
     vocabulary = 37000
     config = replace(
         PRESETS[preset].model, source_vocab_size=vocabulary, target_vocab_size=vocabulary
@@ -142,14 +140,14 @@ def test_parameter_counts_equal_the_formula(preset: str) -> None:
 
 
 @pytest.mark.parametrize("tying", ["three-way", "target", "none"])
-def test_tying_shares_matrices(tying: str) -> None:
+def test_tying_shares_matrices(tying):
     matrices = {"three-way": 1, "target": 2, "none": 3}[tying]
     tied, free = build(tying=tying), build(tying="three-way")
     assert parameter_count(tied) - parameter_count(free) == (matrices - 1) * 41 * 22
 
 
 @pytest.mark.parametrize("way", ["copied", "assigned"])
-def test_the_embedding_of_pad_stays_zero_in_training_and_after_copying(way: str) -> None:
+def test_the_embedding_of_pad_stays_zero_in_training_and_after_copying(way):
     model = copy.deepcopy(build().float())
     if way == "assigned":
         state = {name: value.clone() for name, value in model.state_dict().items()}
@@ -165,7 +163,7 @@ def test_the_embedding_of_pad_stays_zero_in_training_and_after_copying(way: str)
     assert model.source_embedding.weight[:-1].any(1).all()
 
 
-def test_convolutions_of_kernel_size_one_equal_linear_maps() -> None:
+def test_convolutions_of_kernel_size_one_equal_linear_maps():
     linear = FeedForward(11, 23).double()
     convolution = FeedForward(11, 23, convolution=True).double()
     convolution.load_state_dict(linear.state_dict())
@@ -174,7 +172,7 @@ def test_convolutions_of_kernel_size_one_equal_linear_maps() -> None:
 
 
 @pytest.mark.parametrize("segments", [True, False])
-def test_watch_records_attention_weights_and_layer_outputs(segments: bool) -> None:
+def test_watch_records_attention_weights_and_layer_outputs(segments):
     model = build()
     source, target = tokens(2, 11), tokens(2, 13)
     source_segments = torch.ones_like(source)
@@ -210,7 +208,7 @@ def test_watch_records_attention_weights_and_layer_outputs(segments: bool) -> No
     assert not nothing.attention
 
 
-def test_shift_right_starts_every_packed_sentence_with_pad() -> None:
+def test_shift_right_starts_every_packed_sentence_with_pad():
     target = torch.tensor([[5, 6, 7, 8, 9, 40]])
     segments = torch.tensor([[1, 1, 2, 2, 2, 0]])
     assert shift_right(target, 40).tolist() == [[40, 5, 6, 7, 8, 9]]
@@ -221,9 +219,7 @@ def test_shift_right_starts_every_packed_sentence_with_pad() -> None:
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_dropout_acts_on_both_sums_of_embeddings_and_on_each_sub_layer(
-    norm: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dropout_acts_on_both_sums_of_embeddings_and_on_each_sub_layer(norm, monkeypatch):
     """Paper: section 5.4."""
     model = build(norm=norm, dropout=0.3, num_encoder_layers=2, num_decoder_layers=3).train()
     rates: list[float] = []
@@ -238,7 +234,7 @@ def test_dropout_acts_on_both_sums_of_embeddings_and_on_each_sub_layer(
     assert rates == [0.3] * (2 + 2 * 2 + 3 * 3)
 
 
-def test_dropouts_act_only_in_training() -> None:
+def test_dropouts_act_only_in_training():
     for rate in ("dropout", "attention_dropout", "feed_forward_dropout"):
         model = build(**{rate: 0.5})
         source, target = tokens(2, 11), tokens(2, 13)
@@ -248,7 +244,7 @@ def test_dropouts_act_only_in_training() -> None:
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_with_outputs_of_zero_a_model_is_its_embeddings_and_yet_learns(norm: str) -> None:
+def test_with_outputs_of_zero_a_model_is_its_embeddings_and_yet_learns(norm):
     deep, flat = build(norm=norm), build(norm=norm, num_encoder_layers=0, num_decoder_layers=0)
     zero_outputs(deep)
     own = dict(deep.named_parameters())
@@ -275,7 +271,7 @@ def test_with_outputs_of_zero_a_model_is_its_embeddings_and_yet_learns(norm: str
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in outputs)
 
 
-def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch):
     positions, grown = Positions("sinusoidal", 6, 5), []
 
     def meanwhile(length: int, d_model: int) -> Tensor:

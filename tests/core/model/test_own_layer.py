@@ -11,7 +11,6 @@ import torch
 from headway.config import ModelConfig, SearchConfig, TrainingConfig
 from headway.model import SelfAttention, Transformer
 from headway.text.batches import Batch
-from headway.text.tokenizer import Tokenizer
 from headway.training.steps.trainer import Trainer
 from headway.translation import Translator
 from headway.translation.engines import make_engine
@@ -22,7 +21,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re
 
 
 @pytest.fixture
-def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def page(tmp_path, monkeypatch):
     """The names that the page's code defines."""
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(3)
@@ -32,7 +31,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return names
 
 
-def test_the_documented_layer_step_by_step_equals_full(page: dict[str, Any]) -> None:
+def test_the_documented_layer_step_by_step_equals_full(page):
     model = page["model"].double().eval()
     assert [type(layer.mixer).__name__ for layer in model.decoder.layers] == ["RunningMean"] * 6
     assert all(type(layer.mixer) is SelfAttention for layer in model.encoder.layers)
@@ -48,15 +47,13 @@ def test_the_documented_layer_step_by_step_equals_full(page: dict[str, Any]) -> 
     assert (model.step(token[rows], state) - full[rows, 3]).abs().max() < 1e-10
 
 
-def test_the_documented_layer_is_saved_and_loaded(page: dict[str, Any]) -> None:
+def test_the_documented_layer_is_saved_and_loaded(page):
     source, target = torch.randint(2, 900, (2, 7)), torch.randint(2, 900, (2, 5))
     model, again = page["model"].eval(), page["again"].eval()
     assert torch.equal(model(source, target), again(source, target))
 
 
-def test_a_model_with_a_custom_layer_trains_and_translates(
-    page: dict[str, Any], tokenizer: Tokenizer
-) -> None:
+def test_a_model_with_a_custom_layer_trains_and_translates(page, tokenizer):
     torch.manual_seed(3)
     config = ModelConfig(
         source_vocab_size=tokenizer.source_vocab_size,

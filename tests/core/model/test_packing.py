@@ -9,7 +9,7 @@ from headway.model.visibility import RowShape, pack_sides
 SHAPE = RowShape(tokens=64, longest=9, sentences=8)
 
 
-def test_entries_are_the_sentences_then_pieces_of_padding_then_nothing() -> None:
+def test_entries_are_the_sentences_then_pieces_of_padding_then_nothing():
     source, target = pack_sides([np.array([3, 9, 1]), np.array([9, 2, 8])], SHAPE)
     assert source.bounds.dtype == torch.int32
     assert source.bounds[:11].tolist() == [0, 3, 12, 13, 22, 31, 40, 49, 58, 64, 64]
@@ -22,19 +22,19 @@ def test_entries_are_the_sentences_then_pieces_of_padding_then_nothing() -> None
     assert source.positions.shape == (1, 64)
 
 
-def test_a_full_row_has_no_padding() -> None:
+def test_a_full_row_has_no_padding():
     (side,) = pack_sides([np.full(32, 2)], SHAPE)
     assert side.bounds[:34].tolist() == [*range(0, 65, 2), 64]
     assert len(side.bounds) == 2 * SHAPE.entries + 1  # shorter sentences than expected
 
 
-def test_both_sides_have_as_many_entries() -> None:
+def test_both_sides_have_as_many_entries():
     source, target = pack_sides([np.full(40, 1), np.full(8, 1)], SHAPE)
     assert source.bounds.shape == target.bounds.shape
     assert source.bounds.shape[0] > SHAPE.entries + 1
 
 
 @pytest.mark.parametrize("lengths", [[9] * 8, [10]])
-def test_sentences_that_do_not_fit_are_an_error(lengths: list[int]) -> None:
+def test_sentences_that_do_not_fit_are_an_error(lengths):
     with pytest.raises(ValueError, match="do not fit"):
         pack_sides([np.array(lengths)], SHAPE)

@@ -32,7 +32,7 @@ class Reads(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def test_plain_tensors_are_searched_for_packed_rows_once() -> None:
+def test_plain_tensors_are_searched_for_packed_rows_once():
     assert Segments.of(None) is None
     for ids, is_packed in ((PADDED, False), (PACKED, True)):
         segments = Segments.of(ids)
@@ -45,7 +45,7 @@ def test_plain_tensors_are_searched_for_packed_rows_once() -> None:
     assert fake.is_packed  # unknown: the mask of every pair is right for padding too
 
 
-def test_visibility_is_packed_only_if_both_sides_have_segments() -> None:
+def test_visibility_is_packed_only_if_both_sides_have_segments():
     padded, packed = Segments(PADDED, is_packed=False), Segments(PACKED, is_packed=True)
     assert Visibility(packed, packed).is_packed
     assert not Visibility(None, packed).is_packed
@@ -55,7 +55,7 @@ def test_visibility_is_packed_only_if_both_sides_have_segments() -> None:
 
 @pytest.mark.parametrize("length", [7, 300])
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_a_forward_of_a_training_batch_waits_for_no_number(length: int, is_packed: bool) -> None:
+def test_a_forward_of_a_training_batch_waits_for_no_number(length, is_packed):
     torch.manual_seed(1)
     model = Transformer(SHAPE).double()  # neither float32 kernels nor their checks
     ids = torch.randint(2, 40, (2, length))
@@ -71,7 +71,7 @@ def test_a_forward_of_a_training_batch_waits_for_no_number(length: int, is_packe
     assert reads.count == 2  # plain tensors: once for each side
 
 
-def test_a_decoding_step_waits_for_no_number() -> None:
+def test_a_decoding_step_waits_for_no_number():
     model = Transformer(SHAPE).double().eval()
     ids = torch.randint(2, 40, (2, 5))
     segments = Segments(torch.ones_like(ids), is_packed=False)

@@ -1,7 +1,6 @@
 """Shards return the pairs that were written; batches hold every pair once and are within their size."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,9 +28,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("vocabulary", [1 << 16, (1 << 16) + 1])
-def test_a_corpus_returns_the_pairs_that_were_written(
-    tmp_path: Path, vocabulary: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_corpus_returns_the_pairs_that_were_written(tmp_path, vocabulary, monkeypatch):
     monkeypatch.setattr(shards, "FLUSH", 89)
     monkeypatch.setattr(shards, "DIGESTED", 89)
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), vocabulary)
@@ -45,7 +42,7 @@ def test_a_corpus_returns_the_pairs_that_were_written(
     assert corpus.fingerprint == again.fingerprint
 
 
-def test_the_fingerprint_changes_with_any_token_and_with_the_order(tmp_path: Path) -> None:
+def test_the_fingerprint_changes_with_any_token_and_with_the_order(tmp_path):
     prints = {Corpus.write(tmp_path / "a", PAIRS).fingerprint}
     prints.add(Corpus.write(tmp_path / "b", PAIRS[::-1]).fingerprint)
     s, t = PAIRS[0]
@@ -54,7 +51,7 @@ def test_the_fingerprint_changes_with_any_token_and_with_the_order(tmp_path: Pat
 
 
 @pytest.mark.parametrize("damage", ["missing", "no facts", "short", "foreign", "huge"])
-def test_a_damaged_corpus_gives_a_message_of_one_line(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_corpus_gives_a_message_of_one_line(tmp_path, damage):
     directory = tmp_path / "corpus"
     Corpus.write(directory, PAIRS)
     if damage == "missing":
@@ -78,7 +75,7 @@ def lengths() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("max_tokens", [39, 101, 997])
-def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(max_tokens: int) -> None:
+def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(max_tokens):
     source, target = lengths()
     plan = plan_batches(source, target, max_tokens, seed=1, epoch=0)
     assert sorted(i for rows in plan for i in rows) == list(range(997))
@@ -87,7 +84,7 @@ def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(max_tokens: int) -
         assert len(rows) * target[rows].max() <= max_tokens
 
 
-def test_the_order_depends_only_on_seed_and_epoch() -> None:
+def test_the_order_depends_only_on_seed_and_epoch():
     def plan(seed: int, epoch: int) -> list[list[int]]:
         return [rows.tolist() for rows in plan_batches(*lengths(), 101, seed, epoch)]
 
@@ -100,14 +97,14 @@ def test_the_order_depends_only_on_seed_and_epoch() -> None:
     assert plan(1, 1) != plan(2, 0)
 
 
-def test_sentences_of_similar_length_share_a_batch() -> None:
+def test_sentences_of_similar_length_share_a_batch():
     lengths = np.random.default_rng(1).integers(3, 40, 40000)
     plan = plan_batches(lengths, lengths, 2500, seed=1, epoch=0)
     cells = sum(len(rows) * lengths[rows].max() for rows in plan)
     assert 1 - lengths.sum() / cells < 0.01
 
 
-def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
+def test_a_batch_is_padded_on_the_right(tmp_path):
     corpus = Corpus.write(tmp_path / "corpus", PAIRS)
     rows = np.array([3, 11, 7])
     batch = read_batch(corpus, rows, source_pad=500, target_pad=501)
@@ -122,7 +119,7 @@ def test_a_batch_is_padded_on_the_right(tmp_path: Path) -> None:
             assert segments[row].tolist() == [1] * n + [0] * (ids.size(1) - n)
 
 
-def test_batches_of_texts_are_those_of_their_corpus(tmp_path: Path) -> None:
+def test_batches_of_texts_are_those_of_their_corpus(tmp_path):
     pairs = [("a dog " * (n % 7 + 1), "ein Hund " * (n % 5 + 1)) for n in range(83)]
     tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=290))
     sources, targets = map(list, zip(*pairs, strict=True))
@@ -138,7 +135,7 @@ def test_batches_of_texts_are_those_of_their_corpus(tmp_path: Path) -> None:
         assert all(map(torch.equal, batch.tensors(), expected.tensors()))
 
 
-def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large() -> None:
+def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large():
     sources, targets = (np.array([len(pair[side]) for pair in PAIRS]) for side in (0, 1))
     plan = plan_packed(sources, targets, 301, seed=5, epoch=2)
     assert sorted(np.concatenate(plan)) == list(range(len(PAIRS)))
@@ -156,7 +153,7 @@ def test_every_pair_is_in_one_packed_batch_and_no_batch_is_too_large() -> None:
         plan_packed(sources, targets, 30, seed=5, epoch=2)
 
 
-def test_a_packed_row_holds_its_sentences_one_after_the_other(tmp_path: Path) -> None:
+def test_a_packed_row_holds_its_sentences_one_after_the_other(tmp_path):
     corpus = Corpus.write(tmp_path / "corpus", iter(PAIRS), 500)
     rows = np.array([5, 900, 17, 3, 44])
     batch = read_batch(corpus, rows, 499, 498, packed=True)

@@ -36,9 +36,7 @@ def read_squares(directory: Path, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(("workers", "threads"), WAYS)
-def test_any_number_of_workers_writes_each_result_once(
-    workers: int, threads: int, tmp_path: Path
-) -> None:
+def test_any_number_of_workers_writes_each_result_once(workers, threads, tmp_path):
     def refuse_to_repeat(number: int, directory: Path) -> None:
         (tmp_path / f"done-{number}").touch(exist_ok=False)
         write_square(number, directory)
@@ -52,7 +50,7 @@ def test_any_number_of_workers_writes_each_result_once(
 
 
 @pytest.mark.parametrize(("workers", "threads"), WAYS)
-def test_chunks_are_read_as_they_are_needed(workers: int, threads: int, tmp_path: Path) -> None:
+def test_chunks_are_read_as_they_are_needed(workers, threads, tmp_path):
     read = []
 
     def chunks() -> Iterator[int]:
@@ -67,7 +65,7 @@ def test_chunks_are_read_as_they_are_needed(workers: int, threads: int, tmp_path
 
 
 @forks
-def test_a_chunk_is_done_again_once_if_its_worker_is_killed(tmp_path: Path) -> None:
+def test_a_chunk_is_done_again_once_if_its_worker_is_killed(tmp_path):
     marker = tmp_path / "marker"
 
     def die_once(number: int, directory: Path) -> None:
@@ -82,7 +80,7 @@ def test_a_chunk_is_done_again_once_if_its_worker_is_killed(tmp_path: Path) -> N
 
 
 @forks
-def test_a_chunk_that_ends_its_workers_is_an_error_and_the_others_are_kept(tmp_path: Path) -> None:
+def test_a_chunk_that_ends_its_workers_is_an_error_and_the_others_are_kept(tmp_path):
     def die(number: int, directory: Path) -> None:
         if number == 3:
             os._exit(7)
@@ -98,9 +96,7 @@ def test_a_chunk_that_ends_its_workers_is_an_error_and_the_others_are_kept(tmp_p
 
 @pytest.mark.parametrize(("workers", "threads"), WAYS)
 @pytest.mark.parametrize("error", [HeadwayError("a.en:3: wrong"), OSError(28, "No space", "x")])
-def test_an_error_ends_the_stage_and_leaves_no_half_result(
-    error: Exception, workers: int, threads: int, tmp_path: Path
-) -> None:
+def test_an_error_ends_the_stage_and_leaves_no_half_result(error, workers, threads, tmp_path):
     def fail(number: int, directory: Path) -> None:
         write_square(number, directory)
         if number == 4:
@@ -114,7 +110,7 @@ def test_an_error_ends_the_stage_and_leaves_no_half_result(
 
 
 @forks
-def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path: Path) -> None:
+def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path):
     def wait(number: int, directory: Path) -> None:
         time.sleep(60 if number else 0)
 
@@ -127,7 +123,7 @@ def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path: Path) -> None:
 
 
 @forks
-def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+def test_workers_end_when_their_parent_is_killed(tmp_path):
     def write_number(number: int, directory: Path) -> None:
         (tmp_path / f"worker-{os.getpid()}").touch()
         time.sleep(60)
@@ -155,7 +151,7 @@ def do_some(work: WorkDirectory, count: int) -> None:
         pass
 
 
-def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
+def test_work_goes_on_only_if_it_is_the_same(tmp_path):
     directory, out = tmp_path / "work", tmp_path / "out"
     identity = {"text.vocab_size": "8", "input": "a" * 64}
     with open_work(directory, out, identity) as work:
@@ -185,7 +181,7 @@ def test_work_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
     assert not directory.exists()
 
 
-def test_a_late_worker_of_other_work_changes_nothing(tmp_path: Path) -> None:
+def test_a_late_worker_of_other_work_changes_nothing(tmp_path):
     """A command of a cluster was killed, and its worker goes on while the next command has other options."""
     directory, out = tmp_path / "work", tmp_path / "out"
     with open_work(directory, out, {"beam": "4"}) as work:
@@ -201,7 +197,7 @@ def test_a_late_worker_of_other_work_changes_nothing(tmp_path: Path) -> None:
     assert not directory.exists()
 
 
-def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path: Path) -> None:
+def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path):
     with open_work(tmp_path / "work", tmp_path / "out", {}):
         problem = rf"^{tmp_path / 'out'}: process {os.getpid()} is at work here already"
         with (
@@ -211,9 +207,7 @@ def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path: Path)
             pass
 
 
-def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(tmp_path, monkeypatch):
     directory, out = tmp_path / "work", tmp_path / "out"
     left, unlink = 0, os.unlink
 

@@ -61,9 +61,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("rule", "pair", "setting"), CASES)
-def test_a_rule_drops_its_pair_unless_it_is_off(
-    rule: str, pair: Pair | Damaged, setting: dict[str, int | float | bool] | None
-) -> None:
+def test_a_rule_drops_its_pair_unless_it_is_off(rule, pair, setting):
     on = replace(OFF, **(setting or {}))
     kept, report = cleaned([*GOOD, pair], on, UNSEEN)
     assert kept == GOOD
@@ -82,7 +80,7 @@ SUMMARIES = [Pair(f"{n} " + "many words " * 30, "words", n) for n in range(1, 8)
 
 
 @pytest.mark.parametrize("pairs", [COPIES, SUMMARIES])
-def test_one_setting_keeps_copies_and_summaries_and_the_report_names_it(pairs: list[Pair]) -> None:
+def test_one_setting_keeps_copies_and_summaries_and_the_report_names_it(pairs):
     rules = replace(OFF, **COMPARING)  # type: ignore[arg-type]
     kept, report = cleaned([*pairs], rules)
     assert not kept
@@ -94,7 +92,7 @@ def test_one_setting_keeps_copies_and_summaries_and_the_report_names_it(pairs: l
     assert not report.advice()
 
 
-def test_a_pair_exactly_at_a_limit_is_kept() -> None:
+def test_a_pair_exactly_at_a_limit_is_kept():
     config = replace(OFF, max_characters=23, max_ratio=2.0)
     assert broken_rule("s" * 23, "t" * 23, config) is None
     assert broken_rule("s" * 24, "t" * 23, config) == Rule.LONG
@@ -130,7 +128,7 @@ DENSE = {
 
 
 @pytest.mark.parametrize("language", DENSE)
-def test_characters_that_are_syllables_or_words_count_as_several_letters(language: str) -> None:
+def test_characters_that_are_syllables_or_words_count_as_several_letters(language):
     rules = replace(OFF, max_ratio=3.0)
     for text, english in zip(DENSE[language], ENGLISH, strict=True):
         assert broken_rule(english, text, rules) is None
@@ -143,13 +141,13 @@ def test_characters_that_are_syllables_or_words_count_as_several_letters(languag
 
 
 @pytest.mark.parametrize("letter", ["x", "ß", "ж", "ת", "ก", "ក", "—", "。"])
-def test_letters_and_marks_are_compared_one_by_one(letter: str) -> None:
+def test_letters_and_marks_are_compared_one_by_one(letter):
     rules = replace(OFF, max_ratio=3.0)
     assert broken_rule(letter * 26, "xy", rules) is None
     assert broken_rule(letter * 27, "xy", rules) == Rule.RATIO
 
 
-def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None:
+def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few():
     config = replace(OFF, max_copied=0.5)
     half = "zwei und one two"
     assert broken_rule("one two three", half, config) is None
@@ -161,7 +159,7 @@ def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few() -> None
 
 
 @pytest.mark.slow
-def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> None:
+def test_control_characters_are_those_of_unicode_that_are_not_white_space():
     rest = range(0x300, sys.maxunicode + 1, 101)
     for number in (*range(0x300), *range(0xD7F0, 0xE010), *rest):
         character = chr(number)
@@ -172,7 +170,7 @@ def test_control_characters_are_those_of_unicode_that_are_not_white_space() -> N
         assert broken_rule(f"a{character}b", "c", on) == expected, hex(number)
 
 
-def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent() -> None:
+def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent():
     draw = random.Random(7)
     words = ["a", "b", "", " ", "wort", "Wort", "\x07", "long " * 29]
     pairs: list[Pair | Damaged] = [
@@ -193,7 +191,7 @@ def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent() -> None:
     assert not second.dropped
 
 
-def test_every_copy_of_a_leaked_pair_counts_as_a_leak_not_as_a_duplicate() -> None:
+def test_every_copy_of_a_leaked_pair_counts_as_a_leak_not_as_a_duplicate():
     leak = Pair("a leak here", "ein leck hier", 2)
     _, report = cleaned([leak, leak._replace(line=5), *GOOD], TextConfig(), UNSEEN)
     assert report.dropped[Rule.LEAK].lines == [2, 5]
@@ -201,9 +199,7 @@ def test_every_copy_of_a_leaked_pair_counts_as_a_leak_not_as_a_duplicate() -> No
 
 @pytest.mark.parametrize("half", [{"target": "anders"}, {"source": "another"}])
 @pytest.mark.parametrize("drop_leaks", [True, False])
-def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(
-    half: dict[str, str], drop_leaks: bool
-) -> None:
+def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(half, drop_leaks):
     config = replace(TextConfig(), drop_leaks=drop_leaks)
     leak = Pair("a leak here", "ein leck hier", 23)._replace(**half)
     kept, report = cleaned([leak, leak, *GOOD], config, UNSEEN)
@@ -214,9 +210,7 @@ def test_a_pair_with_one_side_in_held_out_text_is_kept_and_reported(
     assert "one side" in report.to_text()
 
 
-def test_repeated_text_is_found_across_ranges_and_partitions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_repeated_text_is_found_across_ranges_and_partitions(monkeypatch):
     monkeypatch.setattr(selection, "PARTITION_RANGES", 2)
     draw = random.Random(13)
     pairs = [Pair(f"s{draw.randrange(97)}", f"t{draw.randrange(7)}", n) for n in range(1, 1_009)]
@@ -228,7 +222,7 @@ def test_repeated_text_is_found_across_ranges_and_partitions(
     assert report.kept == len(kept) < 97 * 7
 
 
-def test_a_report_has_counts_and_line_numbers_and_no_control_characters() -> None:
+def test_a_report_has_counts_and_line_numbers_and_no_control_characters():
     bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
     bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
     _, report = cleaned([*bad, *GOOD], TextConfig())

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,7 +26,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def cluster(tmp_path_factory):
     """The file of a scheduler with two workers."""
     with start_cluster(tmp_path_factory.mktemp("cluster"), 2) as address:
         yield address
@@ -38,8 +37,8 @@ def read_bytes(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_cluster_prepares_and_translates_as_one_process(
-    cluster: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    cluster, model_directory, tmp_path, monkeypatch
+):
     monkeypatch.setattr(plan, "RANGE", 17)
     monkeypatch.setattr(file_translation, "WINDOW", 20)
     files = [str(path) for path in write_pairs(tmp_path, "a", sentences(90, seed=1))]
@@ -55,7 +54,7 @@ def test_a_cluster_prepares_and_translates_as_one_process(
     assert found[0] == found[1]
 
 
-def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(cluster: str, tmp_path: Path) -> None:
+def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(cluster, tmp_path):
     def die_once(number: int, directory: Path) -> None:
         if number == 3 and not (tmp_path / "marker").exists():
             (tmp_path / "marker").touch()
@@ -70,7 +69,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(cluster: str, tmp_pa
         assert found.read_text() == str(number**2)
 
 
-def test_an_error_on_a_worker_arrives_as_it_is(cluster: str, tmp_path: Path) -> None:
+def test_an_error_on_a_worker_arrives_as_it_is(cluster, tmp_path):
     def fail(number: int, directory: Path) -> None:
         raise HeadwayError(f"a.en:{number}: wrong")
 
@@ -78,9 +77,7 @@ def test_an_error_on_a_worker_arrives_as_it_is(cluster: str, tmp_path: Path) -> 
         list(run_stage(Stage("squares", [5], fail), tmp_path, Workers(cluster=cluster)))
 
 
-def test_a_cluster_that_is_not_there_is_named_and_no_work_is_lost(
-    tmp_path: Path,
-) -> None:
+def test_a_cluster_that_is_not_there_is_named_and_no_work_is_lost(tmp_path):
     import dask
 
     files = write_pairs(tmp_path, "a", sentences(50, seed=1))
@@ -100,9 +97,7 @@ def test_a_cluster_that_is_not_there_is_named_and_no_work_is_lost(
         assert sorted(file for file in preparation.work.rglob("*") if file.is_file()) == before
 
 
-def test_workers_load_a_model_again_that_has_changed(
-    cluster: str, model_directory: Path, tmp_path: Path
-) -> None:
+def test_workers_load_a_model_again_that_has_changed(cluster, model_directory, tmp_path):
     model = Path(shutil.copytree(model_directory, tmp_path / "model"))
     (tmp_path / "text").write_text("the cat\n")
     words = ["translate", str(model), "--input", str(tmp_path / "text"), "--output"]

@@ -24,14 +24,14 @@ CONFIG = TextConfig(vocab_size=331, max_ratio=0)
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-be"])
-def test_unicode_is_recognized(tmp_path: Path, encoding: str, end: str) -> None:
+def test_unicode_is_recognized(tmp_path, encoding, end):
     path = tmp_path / "a.txt"
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     path.write_bytes((mark + end.join(LINES) + end).encode(encoding))
     assert list(read_lines(path)) == LINES
 
 
-def test_damaged_utf16_is_marked(tmp_path: Path) -> None:
+def test_damaged_utf16_is_marked(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le") + b"\x00\xd8\x0a\x00x\x00")
     found = list(scan_lines(path))
@@ -49,9 +49,7 @@ def test_damaged_utf16_is_marked(tmp_path: Path) -> None:
         ("shift_jis", "表"),
     ],
 )
-def test_an_encoding_is_converted_by_name_and_utf8_stays(
-    tmp_path: Path, encoding: str, line: str
-) -> None:
+def test_an_encoding_is_converted_by_name_and_utf8_stays(tmp_path, encoding, line):
     path = tmp_path / "a.txt"
     path.write_bytes(b"ascii\n" + line.encode(encoding) + b"\r\n" + "schön 日本\n".encode())
     assert list(scan_lines(path, encoding)) == ["ascii", line, "schön 日本"]
@@ -65,9 +63,7 @@ def test_an_encoding_is_converted_by_name_and_utf8_stays(
         ("utf-7", ["Grüße, Welt", "1 + 1", "„vier“"]),
     ],
 )
-def test_an_encoding_that_escapes_in_ascii_is_read_by_name(
-    tmp_path: Path, encoding: str, lines: list[str]
-) -> None:
+def test_an_encoding_that_escapes_in_ascii_is_read_by_name(tmp_path, encoding, lines):
     path = tmp_path / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))
     assert list(scan_lines(path, encoding)) == lines
@@ -76,7 +72,7 @@ def test_an_encoding_that_escapes_in_ascii_is_read_by_name(
 @pytest.mark.parametrize(
     "name", ["cp9999", "hex", "rot13", "idna", "undefined", "utf-9", "", "a\0b"]
 )
-def test_an_unknown_encoding_is_rejected(name: str) -> None:
+def test_an_unknown_encoding_is_rejected(name):
     with pytest.raises(
         HeadwayError, match=rf"^--encoding {re.escape(name)}: not an encoding"
     ) as no:
@@ -88,9 +84,7 @@ def test_an_unknown_encoding_is_rejected(name: str) -> None:
     ("languages", "encoding"),
     [(("en", "de"), "cp1252"), (("en", "pl_PL"), "cp1250"), (("ru", "en"), "cp1251"), (("en", "zh-Hans"), "gb18030")],
 )  # fmt: skip
-def test_the_likely_encoding_is_the_one_of_the_language(
-    languages: tuple[str, str], encoding: str
-) -> None:
+def test_the_likely_encoding_is_the_one_of_the_language(languages, encoding):
     assert likely_encoding(languages) == encoding
     check_encoding(encoding)
 
@@ -104,7 +98,7 @@ def corpus(folder: Path, encoding: str, foreign: int) -> list[Path]:
     return paths
 
 
-def test_text_that_is_mostly_unreadable_stops_and_names_the_way_out(tmp_path: Path) -> None:
+def test_text_that_is_mostly_unreadable_stops_and_names_the_way_out(tmp_path):
     train = corpus(tmp_path, "cp1252", foreign=90)
     with pytest.raises(HeadwayError) as error:
         prepare(train, 10, tmp_path / "out", CONFIG)
@@ -118,7 +112,7 @@ def test_text_that_is_mostly_unreadable_stops_and_names_the_way_out(tmp_path: Pa
     assert any("ä" in text for text in data.valid_target)
 
 
-def test_some_unreadable_lines_are_dropped(tmp_path: Path) -> None:
+def test_some_unreadable_lines_are_dropped(tmp_path):
     train = corpus(tmp_path, "cp1252", foreign=13)
     assert len(prepare(train, 10, tmp_path / "out", CONFIG).train) == 100 - 13 - 10
     few = TextConfig(vocab_size=331, max_ratio=0, max_unreadable=0.09)
@@ -126,7 +120,7 @@ def test_some_unreadable_lines_are_dropped(tmp_path: Path) -> None:
         prepare(train, 10, tmp_path / "few", few)
 
 
-def test_validation_text_in_another_encoding_names_the_way_out(tmp_path: Path) -> None:
+def test_validation_text_in_another_encoding_names_the_way_out(tmp_path):
     (tmp_path / "valid").mkdir()
     valid = corpus(tmp_path / "valid", "cp1252", foreign=3)
     with pytest.raises(HeadwayError, match=r"a\.de:1: not UTF-8: .*: if it is cp1252, give --enc"):
@@ -150,7 +144,7 @@ DOCUMENTS = {
 
 @needs("documents")
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_is_named_and_not_read(tmp_path: Path, name: str) -> None:
+def test_a_document_is_named_and_not_read(tmp_path, name):
     content, words = DOCUMENTS[name]
     path, copy, plain = tmp_path / name, tmp_path / "a.en", tmp_path / "a.de"
     plain.write_text("x\n")
@@ -175,9 +169,7 @@ MARKUP = [
 
 
 @pytest.mark.parametrize(("content", "words"), MARKUP)
-def test_markup_is_named_and_not_read_as_plain_text(
-    tmp_path: Path, content: bytes, words: str
-) -> None:
+def test_markup_is_named_and_not_read_as_plain_text(tmp_path, content, words):
     path = tmp_path / "a.en"
     path.write_bytes(content)
     with pytest.raises(HeadwayError, match=rf"{path}: {words}: "):
@@ -187,7 +179,7 @@ def test_markup_is_named_and_not_read_as_plain_text(
 @pytest.mark.parametrize(
     "text", ["1\n2\n", "1", "1\n\n00:00\n", "<htmls>\n", "<!doctypes\n", "\n1\n"]
 )
-def test_lines_that_begin_like_markup_are_text(tmp_path: Path, text: str) -> None:
+def test_lines_that_begin_like_markup_are_text(tmp_path, text):
     path = tmp_path / "a.en"
     path.write_text(text)
     assert list(read_lines(path)) == text.removesuffix("\n").split("\n")
@@ -197,9 +189,7 @@ INPUTS = [*DOCUMENTS.values(), *MARKUP]
 
 
 @pytest.mark.parametrize(("content", "words"), INPUTS)
-def test_a_document_on_standard_input_is_named(
-    content: bytes, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_on_standard_input_is_named(content, words, monkeypatch):
     read_end, write_end = os.pipe()
     os.write(write_end, content)
     os.close(write_end)
@@ -209,7 +199,7 @@ def test_a_document_on_standard_input_is_named(
             list(read_input("translate"))
 
 
-def test_utf16_on_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_utf16_on_standard_input_is_named(monkeypatch):
     read_end, write_end = os.pipe()
     os.write(write_end, "Grüße\n".encode("utf-16"))
     os.close(write_end)
@@ -220,7 +210,7 @@ def test_utf16_on_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> No
             list(read_input("translate"))
 
 
-def test_text_in_another_encoding_than_the_one_given_is_named(tmp_path: Path) -> None:
+def test_text_in_another_encoding_than_the_one_given_is_named(tmp_path):
     path = tmp_path / "plain.de"
     path.write_bytes("Grüße\n".encode() * 3)
     with pytest.raises(HeadwayError, match=r"plain\.de:1: is not in utf-16: UTF-16 stream"):

@@ -25,18 +25,18 @@ FILES = ("source.ids", "source.ends", "target.ids", "target.ends")
 
 
 @pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def texts(tmp_path_factory):
     return write_languages(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.fixture(scope="module")
-def data(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> PreparedData:
+def data(texts, tmp_path_factory):
     pairs = ("en-de", "en-fr", "de-en")
     place = tmp_path_factory.mktemp("data") / "data"
     return prepare(files(texts, "train", *pairs), files(texts, "valid", *pairs), place, CONFIG)
 
 
-def test_each_source_begins_with_the_symbol_of_its_target(data: PreparedData) -> None:
+def test_each_source_begins_with_the_symbol_of_its_target(data):
     assert [group.languages for group in data.groups] == [("de", "en"), ("en", "de"), ("en", "fr")]
     assert set(data.tokenizer.target_languages) == {"de", "en", "fr"}
     for corpus, counts in (
@@ -51,7 +51,7 @@ def test_each_source_begins_with_the_symbol_of_its_target(data: PreparedData) ->
         assert symbols == [f">>{code}<<" for code in expected]
 
 
-def test_text_does_not_produce_a_symbol(data: PreparedData) -> None:
+def test_text_does_not_produce_a_symbol(data):
     symbols = [2, 3, 4]
     text = ">>fr<< 1 2 >>de<<"
     chosen = data.tokenizer.to("de")
@@ -64,9 +64,7 @@ def test_text_does_not_produce_a_symbol(data: PreparedData) -> None:
 
 
 @pytest.mark.slow
-def test_the_order_of_the_groups_does_not_matter(
-    texts: Path, data: PreparedData, tmp_path: Path
-) -> None:
+def test_the_order_of_the_groups_does_not_matter(texts, data, tmp_path):
     pairs = ("de-en", "en-fr", "en-de")
     other = prepare(
         files(texts, "train", *pairs),
@@ -82,9 +80,7 @@ def test_the_order_of_the_groups_does_not_matter(
 
 
 @pytest.mark.slow
-def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(
-    texts: Path, tmp_path: Path
-) -> None:
+def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(texts, tmp_path):
     train, valid = files(texts, "train", "en-de"), files(texts, "valid", "en-de")
     group = prepare(train, valid, tmp_path / "group", CONFIG)
     for name in ("train", "valid"):
@@ -101,7 +97,7 @@ def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(
 
 
 @pytest.mark.slow
-def test_no_pair_of_validation_text_is_in_any_group(texts: Path, tmp_path: Path) -> None:
+def test_no_pair_of_validation_text_is_in_any_group(texts, tmp_path):
     pairs = ("en-de", "de-en", "en-fr", "fr-de")
     data = prepare(files(texts, "train", *pairs), 7, tmp_path / "data", CONFIG)
     assert [group.validation_pairs for group in data.groups] == [7] * 4
@@ -116,9 +112,7 @@ def test_no_pair_of_validation_text_is_in_any_group(texts: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_validation_text_in_files_is_dropped_from_the_other_direction(
-    texts: Path, tmp_path: Path
-) -> None:
+def test_validation_text_in_files_is_dropped_from_the_other_direction(texts, tmp_path):
     for code in ("en", "de"):
         valid = (texts / f"valid.{code}").read_text()
         (tmp_path / f"train.{code}").write_text((texts / f"train.{code}").read_text() + valid)
@@ -136,7 +130,7 @@ def test_validation_text_in_files_is_dropped_from_the_other_direction(
 
 
 @pytest.mark.slow
-def test_separate_vocabularies_have_symbols_of_sources_only(texts: Path, tmp_path: Path) -> None:
+def test_separate_vocabularies_have_symbols_of_sources_only(texts, tmp_path):
     pairs = ("de-fr", "fr-de")
     config = TextConfig(vocab_size=310, joint_vocab=False)
     data = prepare(files(texts, "train", *pairs), 5, tmp_path / "data", config)
@@ -145,7 +139,7 @@ def test_separate_vocabularies_have_symbols_of_sources_only(texts: Path, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_table_of_many_languages_gives_its_columns(texts: Path, tmp_path: Path) -> None:
+def test_a_table_of_many_languages_gives_its_columns(texts, tmp_path):
     columns = [(texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")]
     rows = ["\t".join(row) for row in zip(*columns, strict=True)]
     (tmp_path / "all.tsv").write_text("\n".join(["en\tde\tfr", *rows]) + "\n")
@@ -155,7 +149,7 @@ def test_a_table_of_many_languages_gives_its_columns(texts: Path, tmp_path: Path
     assert data.fingerprint == plain.fingerprint
 
 
-def test_mistakes_name_the_group(texts: Path, tmp_path: Path) -> None:
+def test_mistakes_name_the_group(texts, tmp_path):
     train = files(texts, "train", "en-de", "en-fr")
     for changed, valid, languages, words in (
         (train, files(texts, "valid", "en-de"), None, "--valid en-fr"),
@@ -176,7 +170,7 @@ def test_mistakes_name_the_group(texts: Path, tmp_path: Path) -> None:
         prepare(train, 5, tmp_path / "data", CONFIG, tokenizer=tokenizer)
 
 
-def test_a_changed_group_is_another_fingerprint(data: PreparedData, tmp_path: Path) -> None:
+def test_a_changed_group_is_another_fingerprint(data, tmp_path):
     facts = json.loads((data.directory / "data.json").read_text())
     for change in ({"training_pairs": 1}, {"languages": ["en", "fr"]}):
         changed = json.loads(json.dumps(facts))
@@ -198,11 +192,11 @@ def test_a_changed_group_is_another_fingerprint(data: PreparedData, tmp_path: Pa
         ("a.en", None), ("english", None), ("en-pt_BR", ("en", "pt_BR")),
     ],
 )  # fmt: skip
-def test_a_pair_is_read_from_its_name(word: str, pair: tuple[str, str] | None) -> None:
+def test_a_pair_is_read_from_its_name(word, pair):
     assert parse_pair(word) == pair
 
 
-def test_a_language_has_two_letters_or_three() -> None:
+def test_a_language_has_two_letters_or_three():
     assert find_code("fr", ["deu", "fra"]) == "fra"
     assert find_code("fra", ["fr_BE", "fr"]) == "fr"
     assert find_code("pt-br", ["por", "pt_BR"]) == "pt_BR"
@@ -212,7 +206,7 @@ def test_a_language_has_two_letters_or_three() -> None:
         parse_pair("en-pt-br")
 
 
-def test_a_country_counts_only_where_a_model_has_several_and_a_script_always() -> None:
+def test_a_country_counts_only_where_a_model_has_several_and_a_script_always():
     for wanted, codes, found in (
         ("zh-CN", ["zh"], "zh"),
         ("zh_Hans", ["zh"], "zh"),
@@ -236,7 +230,7 @@ def test_a_country_counts_only_where_a_model_has_several_and_a_script_always() -
         assert find_code(wanted, codes) == found, (wanted, codes)
 
 
-def test_a_source_ends_as_before(data: PreparedData) -> None:
+def test_a_source_ends_as_before(data):
     assert data.tokenizer.to("fra").encode_source([""]) == [
         [data.tokenizer.encode_source([">>fr<<"])[0][0], EOS]
     ]
@@ -252,7 +246,7 @@ def write_tmx(path: Path, rows: list[dict[str, str]]) -> None:
 
 @needs("corpora")
 @pytest.mark.slow
-def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: Path) -> None:
+def test_units_of_other_languages_are_no_text_of_a_group(texts, tmp_path):
     columns = {
         code: (texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")
     }
@@ -296,14 +290,12 @@ def test_units_of_other_languages_are_no_text_of_a_group(texts: Path, tmp_path: 
         ([50, 50, 50], 2, [1, 1, 1]),
     ],
 )
-def test_a_sample_has_a_larger_share_of_small_groups(
-    counts: list[int], size: int, sizes: list[int]
-) -> None:
+def test_a_sample_has_a_larger_share_of_small_groups(counts, size, sizes):
     assert divide_sample(counts, size) == sizes
 
 
 @pytest.mark.slow
-def test_the_letters_of_a_small_group_are_subwords(tmp_path: Path) -> None:
+def test_the_letters_of_a_small_group_are_subwords(tmp_path):
     english = sentences(2000, seed=1)
     text = "дом кот собака бежит видит большой маленький красный щука эхо под"
     words = text.split()

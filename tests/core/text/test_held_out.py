@@ -43,7 +43,7 @@ def write_two(folder: Path, pairs: list[tuple[str, str]]) -> list[Path]:
     return paths
 
 
-def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path: Path) -> None:
+def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path):
     pairs = unique_pairs(400)
     data = prepare(write_two(tmp_path, pairs), 53, tmp_path / "out", CONFIG)
     valid, train = validation_text(data), training_text(data)
@@ -60,7 +60,7 @@ def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path: Path) 
 
 @needs("corpora")
 @pytest.mark.slow
-def test_every_format_holds_out_the_same_pairs(tmp_path: Path) -> None:
+def test_every_format_holds_out_the_same_pairs(tmp_path):
     pairs = unique_pairs(300)
     table = tmp_path / "train.tsv"
     table.write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
@@ -78,13 +78,13 @@ def hold_out(pairs: list[Pair], count: int) -> tuple[list[Pair], list[Pair], Rep
     return clean(pairs, CONFIG, count=count, range_pairs=37)
 
 
-def test_pairs_that_share_no_side_are_preferred() -> None:
+def test_pairs_that_share_no_side_are_preferred():
     kept, chosen, report = hold_out(SHARED + UNIQUE, 61)
     assert set(chosen) < set(UNIQUE)
     assert len(kept) == report.kept == 101
 
 
-def test_pairs_that_share_a_side_with_validation_text_are_dropped() -> None:
+def test_pairs_that_share_a_side_with_validation_text_are_dropped():
     kept, chosen, report = hold_out(SHARED + UNIQUE[:3], 5)
     assert set(UNIQUE[:3]) < set(chosen)
     assert kept == []  # all others have the target "yes"
@@ -95,7 +95,7 @@ def test_pairs_that_share_a_side_with_validation_text_are_dropped() -> None:
     }
 
 
-def test_the_choice_does_not_depend_on_the_order_of_the_text() -> None:
+def test_the_choice_does_not_depend_on_the_order_of_the_text():
     chosen = {*hold_out(UNIQUE, 17)[1]}
     assert chosen == {*hold_out(UNIQUE[::-1], 17)[1]}
     grown = hold_out([*UNIQUE, Pair("new", "neu", 200)], 17)[1]
@@ -103,7 +103,7 @@ def test_the_choice_does_not_depend_on_the_order_of_the_text() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 51, 10**9])
-def test_more_than_half_of_the_text_is_not_held_out(count: int, tmp_path: Path) -> None:
+def test_more_than_half_of_the_text_is_not_held_out(count, tmp_path):
     files = write_two(tmp_path, [pair[:2] for pair in UNIQUE])
     with pytest.raises(
         HeadwayError, match=f"--valid {count}: must be from 1 to 50, half of the 101 "

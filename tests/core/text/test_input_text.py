@@ -1,7 +1,6 @@
 """The input of a translation: counted, hashed and checked before the work begins."""
 
 import gzip
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +23,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("kind", TEXTS)
-def test_a_text_has_as_many_lines_as_are_read(kind: str, tmp_path: Path) -> None:
+def test_a_text_has_as_many_lines_as_are_read(kind, tmp_path):
     for name, content in [("a.txt", TEXTS[kind]), ("a.txt.gz", gzip.compress(TEXTS[kind]))]:
         path = tmp_path / name
         path.write_bytes(content)
@@ -43,14 +42,14 @@ def test_a_text_has_as_many_lines_as_are_read(kind: str, tmp_path: Path) -> None
         (gzip.compress(b"a\n" * 99, mtime=0)[:-4], r"cut off"),
     ],
 )
-def test_text_that_cannot_be_read_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+def test_text_that_cannot_be_read_is_refused(content, message, tmp_path):
     path = tmp_path / "a"
     path.write_bytes(content)
     with pytest.raises(HeadwayError, match=message):
         InputText.scan(path)
 
 
-def test_a_change_of_the_text_changes_its_digest(tmp_path: Path) -> None:
+def test_a_change_of_the_text_changes_its_digest(tmp_path):
     path = tmp_path / "a"
     digests = set()
     for text in ("a\nb\n", "a\nc\n", "a\nb\n\n"):

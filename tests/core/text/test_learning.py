@@ -31,9 +31,7 @@ def learn_from_lines(lines: list[str], config: TextConfig) -> bytes:
     return model.getvalue()
 
 
-def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(monkeypatch):
     lines = sentences(300, seed=2)
     for size, has_advice in ((8000, False), (37_000, True)):
         with pytest.raises(HeadwayError, match="too large for this text") as raised:
@@ -54,9 +52,7 @@ def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(
         ([], {"vocab_size": 460, "subwords": "unigram"}),
     ],
 )
-def test_counted_words_give_the_model_of_the_lines(
-    strange: list[str], changes: dict[str, int | float | str]
-) -> None:
+def test_counted_words_give_the_model_of_the_lines(strange, changes):
     draw = random.Random(3)
     words = ["".join(draw.choices("abcdefgh", k=4)) for _ in range(700)]
     lines = sentences(500, seed=2) + [" ".join(draw.choices(words, k=5)) for _ in range(400)]

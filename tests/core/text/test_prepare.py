@@ -34,7 +34,7 @@ def write(directory: Path, name: str, lines: list[str]) -> Path:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
+def files(tmp_path):
     train, valid = sentences(200, 1), sentences(31, 2)
     return write_pairs(tmp_path, "train", train), write_pairs(tmp_path, "valid", valid)
 
@@ -50,9 +50,7 @@ def files(tmp_path: Path) -> Files:
         "\x1f\x8b",
     ],
 )
-def test_validation_text_may_look_like_the_beginning_of_a_document(
-    first: str, files: Files, tmp_path: Path
-) -> None:
+def test_validation_text_may_look_like_the_beginning_of_a_document(first, files, tmp_path):
     second = "00:00:01,000 --> 00:00:02,000"
     pairs = [(first, "Das ist der erste Satz."), (second, first), ("a dog", "ein Hund")]
     valid = tmp_path / "valid.jsonl"
@@ -65,7 +63,7 @@ def test_validation_text_may_look_like_the_beginning_of_a_document(
 
 
 @pytest.mark.slow
-def test_further_copies_are_the_same_text_in_other_subwords(files: Files, tmp_path: Path) -> None:
+def test_further_copies_are_the_same_text_in_other_subwords(files, tmp_path):
     once = prepare(*files, tmp_path / "once", CONFIG)
     thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))
     again = prepare(*files, tmp_path / "again", replace(CONFIG, copies=3))
@@ -90,7 +88,7 @@ def test_further_copies_are_the_same_text_in_other_subwords(files: Files, tmp_pa
     assert thrice.valid.fingerprint == once.valid.fingerprint
 
 
-def test_prepared_data_holds_the_tokens_of_the_text(files: Files, tmp_path: Path) -> None:
+def test_prepared_data_holds_the_tokens_of_the_text(files, tmp_path):
     train, valid = files
     data = prepare(train, valid, tmp_path / "out", CONFIG)
     assert data.languages == ("en", "de")
@@ -111,7 +109,7 @@ def test_prepared_data_holds_the_tokens_of_the_text(files: Files, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_test_text_is_kept_out_of_training(files: Files, tmp_path: Path) -> None:
+def test_test_text_is_kept_out_of_training(files, tmp_path):
     train, valid = files
     test = [write(tmp_path, f"test.{p.suffix[1:]}", p.read_text().splitlines()[:17]) for p in train]
     free = prepare(train, valid, tmp_path / "a", CONFIG)
@@ -119,9 +117,7 @@ def test_test_text_is_kept_out_of_training(files: Files, tmp_path: Path) -> None
     assert len(free.train) - len(held.train) == 17
 
 
-def test_an_unreadable_line_is_dropped_or_stops_the_preparation(
-    files: Files, tmp_path: Path
-) -> None:
+def test_an_unreadable_line_is_dropped_or_stops_the_preparation(files, tmp_path):
     train, valid = files
     lines = train[0].read_bytes().split(b"\n")
     lines[6] = b"\xff\xfe broken"
@@ -135,8 +131,8 @@ def test_an_unreadable_line_is_dropped_or_stops_the_preparation(
 
 @pytest.mark.slow
 def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
-    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    files, tmp_path, monkeypatch
+):
     def write(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -158,9 +154,7 @@ def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     assert set(tmp_path.iterdir()) == {*before, tmp_path / "out"}
 
 
-def test_a_full_disk_leaves_nothing_of_standard_input(
-    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_nothing_of_standard_input(files, tmp_path, monkeypatch):
     """It cannot be read again."""
 
     def write(*_: object, **__: object) -> None:
@@ -178,9 +172,7 @@ def test_a_full_disk_leaves_nothing_of_standard_input(
 
 
 @pytest.mark.parametrize("size", [None, 0, 0.5])
-def test_every_missing_or_truncated_file_gives_a_message_of_one_line(
-    files: Files, tmp_path: Path, size: float | None
-) -> None:
+def test_every_missing_or_truncated_file_gives_a_message_of_one_line(files, tmp_path, size):
     prepare(*files, tmp_path / "whole", CONFIG)
     parts = [path for path in (tmp_path / "whole").rglob("*") if path.is_file()]
     parts = [path for path in parts if not path.name.startswith("report.")]
@@ -199,9 +191,7 @@ def test_every_missing_or_truncated_file_gives_a_message_of_one_line(
             PreparedData.open(copy)
 
 
-def test_an_existing_directory_is_not_touched(
-    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_existing_directory_is_not_touched(files, tmp_path, monkeypatch):
     write(tmp_path, "precious", ["x"])
     with pytest.raises(HeadwayError, match="exists already"):
         prepare(*files, tmp_path, CONFIG)
@@ -211,7 +201,7 @@ def test_an_existing_directory_is_not_touched(
         prepare(*files, ".", CONFIG)
 
 
-def test_empty_text_gives_a_message_of_one_line(files: Files, tmp_path: Path) -> None:
+def test_empty_text_gives_a_message_of_one_line(files, tmp_path):
     train, valid = files
     empty = [write(tmp_path, "empty.en", []), write(tmp_path, "empty.de", [])]
     with pytest.raises(HeadwayError, match="no validation pairs"):
@@ -220,7 +210,7 @@ def test_empty_text_gives_a_message_of_one_line(files: Files, tmp_path: Path) ->
         prepare(empty, valid, tmp_path / "out", CONFIG)
 
 
-def test_files_of_two_preparations_are_rejected(files: Files, tmp_path: Path) -> None:
+def test_files_of_two_preparations_are_rejected(files, tmp_path):
     prepare(*files, tmp_path / "a", CONFIG)
     prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))
     (tmp_path / "b" / "tokenizer.model").replace(tmp_path / "a" / "tokenizer.model")
@@ -230,7 +220,7 @@ def test_files_of_two_preparations_are_rejected(files: Files, tmp_path: Path) ->
         PreparedData.open(tmp_path)
 
 
-def test_languages_are_read_from_the_names_of_the_files() -> None:
+def test_languages_are_read_from_the_names_of_the_files():
     assert languages_from_names(["a/train.en.gz", "b/x.de"]) == ("en", "de")
     assert languages_from_names(["t.pt_BR", "t.fr"]) == ("pt_BR", "fr")
     assert languages_from_names(["t.zh_Hant", "t.nso"]) == ("zh_Hant", "nso")
@@ -248,7 +238,7 @@ def test_languages_are_read_from_the_names_of_the_files() -> None:
 
 
 @pytest.mark.parametrize("side", ["valid", "test"])
-def test_files_of_other_languages_are_rejected(side: str, files: Files, tmp_path: Path) -> None:
+def test_files_of_other_languages_are_rejected(side, files, tmp_path):
     train, valid = files
     others = [valid[::-1], [valid[0], valid[1].rename(tmp_path / "valid.fr")]]
     for paths, words in zip(others, ("de and en", "en and fr"), strict=True):
@@ -278,7 +268,7 @@ for folder in sys.argv[1:]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
-def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_corpus(tmp_path):
     """Lines of many characters and few tokens, in a process that reads few pairs at a time."""
     random = Random(1)
     words = ["".join(random.choices(ascii_lowercase, k=47)) for _ in range(11)]

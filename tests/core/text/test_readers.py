@@ -30,7 +30,7 @@ PAIRS = number_pairs(17)
 NUMBERED = [Pair(source, target, line) for line, (source, target) in enumerate(PAIRS, 1)]
 
 
-def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
+def test_lines_end_at_line_feeds_only(tmp_path):
     draw = random.Random(3)
     characters = ["a", "ß", "日", "😀", " ", "\t", "\0", *"\u2028\u2029\x85\v\f\x1c\r", "\n", "\n"]
     for number in range(53):
@@ -43,9 +43,7 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", PACK)
-def test_compression_is_recognized_by_content_and_may_have_several_members(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_compression_is_recognized_by_content_and_may_have_several_members(tmp_path, suffix):
     draw = random.Random(5)
     text = "".join(f"{draw.random()} größer\n" for _ in range(20_011))
     data = text.encode()
@@ -55,7 +53,7 @@ def test_compression_is_recognized_by_content_and_may_have_several_members(
     assert "\n".join(read_lines(path)) + "\n" == text
 
 
-def test_pairs_on_standard_input_are_tab_separated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_on_standard_input_are_tab_separated(monkeypatch):
     text = "".join(f"{source}\t{target}\n" for source, target in PAIRS)
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
@@ -79,16 +77,14 @@ def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
 
 @pytest.mark.parametrize("suffix", PACK)
 @pytest.mark.parametrize("form", ["text", "tsv", "jsonl"])
-def test_every_format_gives_the_same_pairs(tmp_path: Path, form: str, suffix: str) -> None:
+def test_every_format_gives_the_same_pairs(tmp_path, form, suffix):
     paths = written(tmp_path, form, suffix)
     assert list(read_pairs(paths, LANGUAGES)) == NUMBERED
     assert list(read_pairs([str(path) for path in paths], LANGUAGES, strict=False)) == NUMBERED
 
 
 @pytest.mark.parametrize("wrap", [lambda record: record, lambda record: {"translation": record}])
-def test_json_lines_may_use_language_codes_as_keys(
-    tmp_path: Path, wrap: Callable[[dict[str, str]], dict[str, object]]
-) -> None:
+def test_json_lines_may_use_language_codes_as_keys(tmp_path, wrap):
     path = tmp_path / "a.jsonl"
     records = [
         json.dumps(wrap({"de": t, "en": s, "fr": "x"}), ensure_ascii=False) for s, t in PAIRS
@@ -111,7 +107,7 @@ def test_json_lines_may_use_language_codes_as_keys(
         ('{"source": "a", "target": "\\udc00"}', "surrogate"),
     ],
 )
-def test_a_json_line_without_a_pair_is_named(tmp_path: Path, line: str, word: str) -> None:
+def test_a_json_line_without_a_pair_is_named(tmp_path, line, word):
     path = tmp_path / "a.jsonl"
     path.write_text(f'{{"source": "s", "target": "t"}}\n{line}\n')
     with pytest.raises(HeadwayError, match=rf"a\.jsonl:2: .*{word}"):
@@ -119,7 +115,7 @@ def test_a_json_line_without_a_pair_is_named(tmp_path: Path, line: str, word: st
 
 
 @pytest.mark.parametrize("brk", ["\n", "\r", "\r\n", " \n \n "])
-def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
+def test_no_side_ever_holds_a_line_break(tmp_path, brk):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"source": f"{brk}a{brk}b", "target": f"c{brk}"}))
     assert list(read_pairs([path])) == [Pair("a b", "c", 1)]
@@ -136,19 +132,19 @@ def test_no_side_ever_holds_a_line_break(tmp_path: Path, brk: str) -> None:
         ([], ["0 files"]),
     ],
 )
-def test_paths_that_cannot_be_pairs_are_rejected(names: list[str], words: list[str]) -> None:
+def test_paths_that_cannot_be_pairs_are_rejected(names, words):
     with pytest.raises(HeadwayError) as error:
         read_pairs(names)
     assert all(word in str(error.value) for word in words)
 
 
-def test_a_byte_order_mark_is_removed_from_the_first_line_only(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_removed_from_the_first_line_only(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\ufeff\ufeffa\n\ufeffb\n".encode())
     assert list(read_lines(path)) == ["\ufeffa", "\ufeffb"]
 
 
-def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path) -> None:
+def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\n\xffwo\nthree" + b"e" * lines.LONGEST + b"\nfour\n")
     found = list(lines.scan_lines(path))
@@ -166,8 +162,8 @@ def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    suffix, tmp_path, monkeypatch
+):
     monkeypatch.setattr(compression, "FREELY", 100_000)
     bomb, honest = tmp_path / f"bomb{suffix}", tmp_path / f"honest{suffix}"
     bomb.write_bytes(PACK[suffix](b"a line\n" * 300_000))
@@ -181,7 +177,7 @@ def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
 
 
 @pytest.mark.parametrize("suffix", [".xz", ".zst"])
-def test_a_window_that_needs_much_memory_is_no_damage(suffix: str, tmp_path: Path) -> None:
+def test_a_window_that_needs_much_memory_is_no_damage(suffix, tmp_path):
     path = tmp_path / f"a{suffix}"
     if suffix == ".zst":
         settings = zstandard.ZstdCompressionParameters.from_level(1, window_log=29)
@@ -199,7 +195,7 @@ def test_a_window_that_needs_much_memory_is_no_damage(suffix: str, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_a_compression_bomb(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_a_compression_bomb(tmp_path):
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(50_000_000)))
     count, most = peak(path, lambda path: sum(1 for _ in lines.scan_lines(path)))

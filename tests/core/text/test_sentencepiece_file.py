@@ -30,7 +30,7 @@ from support.toy_models import sentences
         (b"\x0a\x03\x0a\x01a\x12\x02\x18\x04", "unigrams, BPE or words"),  # model_type: characters
     ],
 )
-def test_a_damaged_file_is_rejected_at_once(content: bytes, message: str, tmp_path: Path) -> None:
+def test_a_damaged_file_is_rejected_at_once(content, message, tmp_path):
     (tmp_path / "source.spm").write_bytes(content)
     with pytest.raises(HeadwayError, match=message) as rejected, bounded():
         SentencePieceFile(tmp_path / "source.spm")
@@ -78,7 +78,7 @@ def strange_lines(count: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", OWN)
-def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind: str, tmp_path: Path) -> None:
+def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind, tmp_path):
     file = tmp_path / "own.model"
     theirs = own_model(file, **OWN[kind])
     tokenizer = Tokenizer(SentencePieceFile(file).to_vocabulary())
@@ -121,9 +121,7 @@ def with_a_text_called_unknown(proto: Any) -> None:
         (with_a_text_called_unknown, "has a piece twice, or <unk>"),
     ],
 )
-def test_a_model_that_cannot_be_used_exactly_is_rejected(
-    change: Any, message: str, tmp_path: Path
-) -> None:
+def test_a_model_that_cannot_be_used_exactly_is_rejected(change, message, tmp_path):
     from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
     file = tmp_path / "own.model"

@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
@@ -30,7 +30,7 @@ LANGUAGES = ("en", "de")
 
 
 @pytest.fixture(autouse=True, scope="module")
-def small_ranges() -> Iterator[None]:
+def small_ranges():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "RANGE", 37)
         patch.setattr(selection, "PARTITION_RANGES", 3)
@@ -39,7 +39,7 @@ def small_ranges() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def table(tmp_path_factory):
     """Text with every kind of fault."""
     draw = random.Random(5)
     rows = []
@@ -61,9 +61,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def whole(
-    table: list[Path], small_ranges: None, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, bytes]:
+def whole(table, small_ranges, tmp_path_factory):
     """What one process makes of the text, of which it holds 31 pairs out."""
     out = tmp_path_factory.mktemp("whole") / "whole"
     prepare(table, 31, out, CONFIG, LANGUAGES)
@@ -77,9 +75,7 @@ def read_bytes(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("held_out", [True, False])
-def test_ranges_give_what_one_pass_in_order_gives(
-    held_out: bool, table: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ranges_give_what_one_pass_in_order_gives(held_out, table, tmp_path, monkeypatch):
     test = write_pairs(tmp_path, "test", sentences(29, seed=1)[7:])
     valid = 31 if held_out else write_pairs(tmp_path, "valid", sentences(13, seed=1))
     config = CONFIG if held_out else replace(CONFIG, copies=3, drop_leaks=False, joint_vocab=False)
@@ -106,9 +102,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.slow
-def test_a_preparation_that_is_killed_at_any_commit_goes_on(
-    table: list[Path], whole: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preparation_that_is_killed_at_any_commit_goes_on(table, whole, tmp_path, monkeypatch):
     replace_path, draw = Path.replace, random.Random(7)
 
     def replace_or_die(path: Path, target: Path) -> Path:
@@ -147,9 +141,7 @@ def count_results(out: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
-def test_killed_commands_and_workers_change_no_byte(
-    table: list[Path], whole: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_killed_commands_and_workers_change_no_byte(table, whole, tmp_path):
     out, kills = tmp_path / "out", 0
     for tasks, kills_command in ((2, True), (9, False), (15, True), (10**9, False)):
         process = start(table, 31, out)
@@ -179,9 +171,7 @@ def interrupt(preparation: Preparation, tasks: int) -> None:
 
 
 @pytest.mark.slow
-def test_changed_text_or_settings_are_named_and_start_again(
-    table: list[Path], tmp_path: Path
-) -> None:
+def test_changed_text_or_settings_are_named_and_start_again(table, tmp_path):
     table = [Path(shutil.copy(table[0], tmp_path))]
     interrupt(Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out"), 3)
     same = Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out")
@@ -201,9 +191,7 @@ def test_changed_text_or_settings_are_named_and_start_again(
 
 
 @pytest.mark.slow
-def test_worker_processes_read_standard_input_and_name_a_mistake(
-    table: list[Path], whole: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_worker_processes_read_standard_input_and_name_a_mistake(table, whole, tmp_path):
     process = start(["-"], 31, tmp_path / "out", table[0])
     process.join(60)
     assert process.exitcode == 0
@@ -217,7 +205,7 @@ def test_worker_processes_read_standard_input_and_name_a_mistake(
 
 
 @pytest.mark.slow
-def test_one_of_several_files_may_be_standard_input(tmp_path: Path) -> None:
+def test_one_of_several_files_may_be_standard_input(tmp_path):
     """The first process reads it; a worker process would wait for a standard input of its own."""
     files = write_pairs(tmp_path, "train", sentences(200, seed=1))
     files += write_pairs(tmp_path, "valid", sentences(13, seed=2))
@@ -244,7 +232,7 @@ def test_one_of_several_files_may_be_standard_input(tmp_path: Path) -> None:
         (["-"], 31, [["-"]]),
     ],
 )
-def test_standard_input_is_not_given_twice(train, valid, tests) -> None:
+def test_standard_input_is_not_given_twice(train, valid, tests):
     with pytest.raises(HeadwayError, match=r"^-: standard input can be read only once") as problem:
         make_groups(train, valid, tests, LANGUAGES)
     assert "\n" not in str(problem.value)

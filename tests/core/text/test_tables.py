@@ -42,15 +42,13 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> list[tuple[str, 
 @pytest.mark.parametrize(
     ("name", "delimiter"), [("a.csv", ","), ("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")]
 )
-def test_a_spreadsheet_is_read_as_its_cells_were_typed(
-    tmp_path: Path, name: str, delimiter: str, quoting: int
-) -> None:
+def test_a_spreadsheet_is_read_as_its_cells_were_typed(tmp_path, name, delimiter, quoting):
     rows: list[tuple[str, ...]] = [("English", "German"), *TYPED]
     assert read(write(tmp_path / name, rows, delimiter, quoting)) == READ
     assert read(write(tmp_path / name, rows[1:], delimiter, quoting)) == READ
 
 
-def test_the_lines_of_rows_with_line_breaks_are_counted(tmp_path: Path) -> None:
+def test_the_lines_of_rows_with_line_breaks_are_counted(tmp_path):
     path = write(tmp_path / "a.csv", [("en", "de"), ("a\nb\n\nc", "d"), ("e", "f")], ",")
     assert list(read_pairs([path], LANGUAGES)) == [Pair("a b c", "d", 2), Pair("e", "f", 6)]
 
@@ -71,7 +69,7 @@ def test_the_lines_of_rows_with_line_breaks_are_counted(tmp_path: Path) -> None:
         ['"Yes; no"\t"Ja; nein"', "a\tb"],
     ],
 )
-def test_quotes_of_a_corpus_are_text(tmp_path: Path, lines: list[str]) -> None:
+def test_quotes_of_a_corpus_are_text(tmp_path, lines):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"{line}\n" for line in lines))
     assert read(path) == [tuple(line.split("\t")) for line in lines]
@@ -86,8 +84,8 @@ def test_quotes_of_a_corpus_are_text(tmp_path: Path, lines: list[str]) -> None:
     ],
 )
 def test_what_a_quotation_of_a_corpus_cannot_have_shows_that_cells_are_quoted(
-    tmp_path: Path, text: str, expected: list[tuple[str, str]]
-) -> None:
+    tmp_path, text, expected
+):
     (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
     assert read(tmp_path / "a.tsv") == expected
 
@@ -100,7 +98,7 @@ def test_what_a_quotation_of_a_corpus_cannot_have_shows_that_cells_are_quoted(
         ("x", "source_sentence", "target_sentence", "x"), ("x", "English (source)", "German text", "x"),
     ],
 )  # fmt: skip
-def test_columns_are_found_by_the_header(tmp_path: Path, header: tuple[str, ...]) -> None:
+def test_columns_are_found_by_the_header(tmp_path, header):
     rows = [(str(n), *pair, "x") for n, pair in enumerate(TYPED)]
     for name, delimiter in (("a.csv", ","), ("a.tsv", "\t")):
         path = write(tmp_path / name, [header, *rows], delimiter)
@@ -108,12 +106,12 @@ def test_columns_are_found_by_the_header(tmp_path: Path, header: tuple[str, ...]
         assert header[1] in describe_layout([path], LANGUAGES)
 
 
-def test_the_order_of_the_columns_is_that_of_the_languages(tmp_path: Path) -> None:
+def test_the_order_of_the_columns_is_that_of_the_languages(tmp_path):
     path = write(tmp_path / "a.csv", [("de", "en"), ("ja", "yes"), ("nein", "no")], ",")
     assert read(path) == [("yes", "ja"), ("no", "nein")]
 
 
-def test_a_first_row_that_is_a_pair_of_words_is_no_header(tmp_path: Path) -> None:
+def test_a_first_row_that_is_a_pair_of_words_is_no_header(tmp_path):
     for first in (
         ("it", "es"),
         ("The source of the text", "Die Quelle"),
@@ -128,9 +126,7 @@ def test_a_first_row_that_is_a_pair_of_words_is_no_header(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "first", [("en", "fr"), ("English", "French"), ("French", "Italian"), ("Es", "de")]
 )
-def test_a_first_row_that_names_other_languages_is_refused(
-    tmp_path: Path, first: tuple[str, str]
-) -> None:
+def test_a_first_row_that_names_other_languages_is_refused(tmp_path, first):
     path = write(tmp_path / "a.csv", [first, ("cat", "chat")], ",")
     for columns in (None, ("1", "2"), ("2", "1")):
         with pytest.raises(
@@ -140,13 +136,13 @@ def test_a_first_row_that_names_other_languages_is_refused(
     assert read(path, first) == [("cat", "chat")]
 
 
-def test_a_column_that_is_named_exactly_is_preferred(tmp_path: Path) -> None:
+def test_a_column_that_is_named_exactly_is_preferred(tmp_path):
     header = ("source language", "target language", "source", "target")
     path = write(tmp_path / "a.csv", [header, ("en", "de", "yes", "ja")], ",")
     assert read(path) == [("yes", "ja")]
 
 
-def test_the_line_by_which_excel_knows_the_delimiter_is_no_row(tmp_path: Path) -> None:
+def test_the_line_by_which_excel_knows_the_delimiter_is_no_row(tmp_path):
     path = tmp_path / "a.csv"
     for header in ("English;German\n", ""):
         path.write_text(f"sep=;\n{header}a,b;c\n", encoding="utf-8")
@@ -154,14 +150,14 @@ def test_the_line_by_which_excel_knows_the_delimiter_is_no_row(tmp_path: Path) -
         assert list(read_pairs([path], LANGUAGES)) == [Pair("a,b", "c", line)]
 
 
-def test_rows_that_end_as_on_an_old_mac_are_named(tmp_path: Path) -> None:
+def test_rows_that_end_as_on_an_old_mac_are_named(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"en,de\rthe cat,die Katze\r")
     with pytest.raises(HeadwayError, match=r"a\.csv:1: a carriage return in a row"):
         list(read_pairs([path], LANGUAGES))
 
 
-def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
+def test_columns_are_chosen_by_name_or_number(tmp_path):
     rows: list[tuple[str, ...]] = [
         ("Nr.", "Deutsch", "Englisch"),
         ("1", "ja", "yes"),
@@ -182,7 +178,7 @@ def test_columns_are_chosen_by_name_or_number(tmp_path: Path) -> None:
         read(path)
 
 
-def test_rows_that_are_not_csv_are_damaged_and_the_next_ones_are_read(tmp_path: Path) -> None:
+def test_rows_that_are_not_csv_are_damaged_and_the_next_ones_are_read(tmp_path):
     filler = "".join(f"{n},z{n}\n" for n in range(2 * MOST_LINES + SAMPLE))
     path = tmp_path / "a.csv"
     path.write_text(f'en,de\na,b\n"open,c\n"d" e,f\ng,h,i\n\nj,k\n{filler}')
@@ -203,7 +199,7 @@ def test_rows_that_are_not_csv_are_damaged_and_the_next_ones_are_read(tmp_path: 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
 @pytest.mark.parametrize("quote", ["", '"'])
-def test_empty_lines_are_no_rows(tmp_path: Path, name: str, quote: str) -> None:
+def test_empty_lines_are_no_rows(tmp_path, name, quote):
     delimiter = "\t" if name == "a.tsv" else ","
     rows = ("source", "target"), ("a dog", "ein Hund"), ("a cat", "eine Katze")
     lines = [delimiter.join(f"{quote}{cell}{quote}" for cell in row) for row in rows]

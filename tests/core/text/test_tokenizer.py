@@ -4,7 +4,6 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -29,7 +28,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> Tokenizer:
+def tokenizer():
     return Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
 
 
@@ -40,7 +39,7 @@ def hostile(count: int) -> list[str]:
     ]
 
 
-def test_each_id_stands_for_a_part_of_the_text_as_it_is_written() -> None:
+def test_each_id_stands_for_a_part_of_the_text_as_it_is_written():
     """Also where normalization adds spaces or removes them, and a token stands for several characters or none."""
     tokenizer = normalizing_tokenizer()
     changed = [
@@ -63,7 +62,7 @@ def test_each_id_stands_for_a_part_of_the_text_as_it_is_written() -> None:
     assert parts[-1] == "漢漢"  # one unknown token
 
 
-def test_the_symbol_of_a_language_stands_for_no_part(tmp_path: Path) -> None:
+def test_the_symbol_of_a_language_stands_for_no_part(tmp_path):
     tokenizer = Tokenizer.load(write_several(tmp_path / "model"))
     parts = tokenizer.divide_source("the cat")
     named = f">>{tokenizer.target_languages[0]}<<the cat"
@@ -73,11 +72,11 @@ def test_the_symbol_of_a_language_stands_for_no_part(tmp_path: Path) -> None:
     assert "".join(chosen.divide_source(named)) == named
 
 
-def test_half_a_character_is_no_name_of_a_language(tokenizer: Tokenizer) -> None:
+def test_half_a_character_is_no_name_of_a_language(tokenizer):
     assert tokenizer.named_language(">>\ud800<< the cat") == ""
 
 
-def test_each_id_has_its_own_text(tokenizer: Tokenizer) -> None:
+def test_each_id_has_its_own_text(tokenizer):
     ids = tokenizer.encode_target(["the cats 漢"])[0]
     texts = tokenizer.decode_each(ids)
     assert len(texts) == len(ids)
@@ -88,7 +87,7 @@ def test_each_id_has_its_own_text(tokenizer: Tokenizer) -> None:
     assert [text for text in texts if text.startswith(" ")]  # a space belongs to the word behind it
 
 
-def test_subwords_with_dropout_spell_the_same_text_in_other_ways() -> None:
+def test_subwords_with_dropout_spell_the_same_text_in_other_ways():
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
     texts = [text for text, _ in pairs()] + hostile(200)
     best = tokenizer.encode_source(texts)
@@ -105,7 +104,7 @@ def test_subwords_with_dropout_spell_the_same_text_in_other_ways() -> None:
 
 
 @pytest.mark.slow
-def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
+def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece():
     from sentencepiece import SentencePieceProcessor
 
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
@@ -120,7 +119,7 @@ def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece() -> None:
 
 
 @pytest.mark.slow
-def test_subwords_with_dropout_are_the_same_in_every_process() -> None:
+def test_subwords_with_dropout_are_the_same_in_every_process():
     code = f"""
 pairs = {pairs()}
 from headway.config import TextConfig
@@ -139,13 +138,13 @@ print(tokenizer.encode_source([text for text, _ in pairs], Draw(0.2, 1)))
     assert len(outputs) == 1
 
 
-def test_merge_dropout_rejects_a_unigram_vocabulary() -> None:
+def test_merge_dropout_rejects_a_unigram_vocabulary():
     tokenizer = Tokenizer.learn(pairs(), TextConfig(vocab_size=290, subwords="unigram"))
     with pytest.raises(HeadwayError, match="BPE"):
         tokenizer.encode_source(["a"], Draw(0.1, 1))
 
 
-def test_control_symbols_have_the_documented_ids(tokenizer: Tokenizer) -> None:
+def test_control_symbols_have_the_documented_ids(tokenizer):
     assert tokenizer.source_vocab_size == tokenizer.target_vocab_size == 331
     assert tokenizer.source_pad == 330
     assert tokenizer.target_subwords([tokenizer.eos, 330]) == ["</s>", "<pad>"]
@@ -156,7 +155,7 @@ def test_control_symbols_have_the_documented_ids(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.parametrize("joint", [True, False])
-def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path: Path, joint: bool) -> None:
+def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path, joint):
     config = TextConfig(vocab_size=301, joint_vocab=joint)
     first, second = Tokenizer.learn(pairs(), config), Tokenizer.learn(pairs(), config)
     first.save(tmp_path)
@@ -171,6 +170,6 @@ def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path: Path, joint: bool) -> N
 
 
 @pytest.mark.parametrize("size", [10, 200])
-def test_a_vocabulary_that_is_too_small_gives_a_message_of_one_line(size: int) -> None:
+def test_a_vocabulary_that_is_too_small_gives_a_message_of_one_line(size):
     with pytest.raises(HeadwayError, match=r"^text\.vocab_size[^\n]*$"):
         Tokenizer.learn(pairs(), TextConfig(vocab_size=size))

@@ -55,12 +55,12 @@ def test_words_of_scripts_with_and_without_spaces(text, words):
         ("an  image \u00a0 was here", "an image was here"),
     ],
 )
-def test_characters_of_line_breaks_become_common_ones(text: str, plain: str) -> None:
+def test_characters_of_line_breaks_become_common_ones(text, plain):
     assert simplify_breaks(text) == plain
     assert len(find_words(text)) == len(find_words(plain))
 
 
-def test_a_text_with_simple_breaks_has_as_many_words() -> None:
+def test_a_text_with_simple_breaks_has_as_many_words():
     chooser = random.Random(1)
     for _ in range(5_000):
         drawn = chooser.choices(
@@ -72,7 +72,7 @@ def test_a_text_with_simple_breaks_has_as_many_words() -> None:
 
 
 @pytest.mark.slow
-def test_combining_marks_are_parts_of_words_in_regular_expressions() -> None:
+def test_combining_marks_are_parts_of_words_in_regular_expressions():
     marks = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M"]
     assert len(marks) > 2000
     everything = "".join(map(chr, range(sys.maxunicode + 1)))

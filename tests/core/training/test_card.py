@@ -36,7 +36,7 @@ def read(text: str) -> Any:
     return huggingface_hub.ModelCard(text).data
 
 
-def test_the_hub_can_parse_the_card_of_a_trained_model() -> None:
+def test_the_hub_can_parse_the_card_of_a_trained_model():
     text = model_card(Config(), RECORD, ("no", "de"), "weights at step 3", REPORT)
     card = read(text)
     assert card.language == ["no", "de"]  # which YAML alone takes for False
@@ -55,7 +55,7 @@ def test_the_hub_can_parse_the_card_of_a_trained_model() -> None:
         assert name in body
 
 
-def test_completing_a_card_keeps_all_of_its_text() -> None:
+def test_completing_a_card_keeps_all_of_its_text():
     text = "---\nlanguage:\n- en\n# ours\nlicense: mit\nwidget:\n- text: a\n---\n\n# A\n---\nb"
     done = complete_card(text, ("en", "de"))
     assert complete_card(done, ("en", "de")) == done
@@ -82,7 +82,7 @@ def test_completing_a_card_keeps_all_of_its_text() -> None:
         ),
     ],
 )
-def test_the_license_of_a_card_is_taken_as_it_is(head: str, expected: dict[str, object]) -> None:
+def test_the_license_of_a_card_is_taken_as_it_is(head, expected):
     done = complete_card(license_fields(f"---\n{head}\n---\n# A\n"), ("en", "de"))
     found = {
         name: value.strip() if isinstance(value, str) else value
@@ -92,6 +92,6 @@ def test_the_license_of_a_card_is_taken_as_it_is(head: str, expected: dict[str, 
     assert found == expected | ({} if expected else {"license": "unknown"})
 
 
-def test_a_card_without_metadata_gets_metadata() -> None:
+def test_a_card_without_metadata_gets_metadata():
     for text in ("", "# A\n", "---\nnever closed\n"):
         assert complete_card(text, ("en", "de")) == front_matter(("en", "de")) + text

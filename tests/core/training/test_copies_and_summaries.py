@@ -52,12 +52,12 @@ def train_and_translate(
 
 
 @pytest.fixture(autouse=True)
-def _work_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _work_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
 @needs("native")  # for the time that it takes
-def test_the_copy_task_is_learned() -> None:
+def test_the_copy_task_is_learned():
     numbers = list(map(str, random.Random(1).sample(range(10_000, 100_000), 2_600)))
     seen, unseen = numbers[:2_500], numbers[2_500:]
     Path("numbers.txt").write_text("\n".join(seen) + "\n", encoding="utf-8")
@@ -69,7 +69,7 @@ def test_the_copy_task_is_learned() -> None:
     assert copied >= 90
 
 
-def test_a_table_of_articles_is_read_whole_and_each_gets_one_line() -> None:
+def test_a_table_of_articles_is_read_whole_and_each_gets_one_line():
     """Every 25th article is too long for the usual limits."""
     draw = random.Random(2)
     [option] = [span for span in read_code_spans(PAGE) if span.startswith("--search.max-tokens ")]

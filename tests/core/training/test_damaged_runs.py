@@ -17,19 +17,18 @@ from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport
 from headway.translation.directory import load_model
-from support.damaged_resumption import DamagedRuns
 from support.runs import assert_equal_runs, metrics, opened, opening
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def runs(damaged_runs: DamagedRuns) -> DamagedRuns:
+def runs(damaged_runs):
     return damaged_runs
 
 
 @pytest.fixture
-def path(runs: DamagedRuns, tmp_path: Path) -> Path:
+def path(runs, tmp_path):
     """A copy of the run that was stopped at step 10, with checkpoints of steps 0, 3, 6, 9 and 10."""
     return shutil.copytree(runs.stopped, tmp_path / "run")
 

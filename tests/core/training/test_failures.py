@@ -1,6 +1,7 @@
 """Steps that are not finite: they are skipped, and many of them roll the run back."""
 
 import contextlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,26 @@ def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     tensors, _ = run.directory.load(9, run.record.identity)
     assert all(weight.isfinite().all() for weight in tensors["model"].values())
     run.directory.unlock()
+
+
+@pytest.mark.slow
+def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
+    """Without the newest checkpoint of the series, the one before it may have weights alone."""
+    path = tmp_path / "run"
+    settings = {"training__max_failures": 1, "training__average": 3, **UNVALIDATED}
+    run = opened(path, command(path, corpus, **settings))
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 10)
+    run.directory.unlock()
+    weights = run.directory.weights(9)
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    poisoned(monkeypatch, {11})
+    more = ["train", str(path), "--training.average", "4"]
+    with pytest.raises(HeadwayError, match=r"009/model.safetensors: .*: delete \S+step-00000009"):
+        dispatch([*more, "--quiet"])
+    shutil.rmtree(weights.parent)
+    run = opened(path, more)
+    with contextlib.closing(run_to_end(run)) as events:
+        next(event for event in events if isinstance(event, StepReport) and event.step == 11)
+    run.directory.unlock()
+    assert {"event": "roll-back", "step": 11, "to": 10} in metrics(path)

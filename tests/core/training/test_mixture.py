@@ -15,7 +15,7 @@ def count(mixture: Mixture, epoch: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("block", [70, 999, 1140, 10_000])
-def test_at_temperature_one_every_pair_occurs_once(block: int) -> None:
+def test_at_temperature_one_every_pair_occurs_once(block):
     mixture = Mixture(SIZES, 1.0, block, seed=3)
     assert count(mixture, 0).tolist() == [1] * sum(SIZES)
     assert max(len(mixture.rows(0, n)) for n in range(mixture.blocks)) <= block + len(SIZES)
@@ -25,7 +25,7 @@ def test_at_temperature_one_every_pair_occurs_once(block: int) -> None:
     ("sizes", "block"),
     [((3, 2), 4), ((700_000, 348_577), 1 << 20), ((100_000,) * 10, 1 << 19), ((1, 1, 1), 3)],
 )
-def test_no_block_is_empty_and_all_are_of_one_size(sizes: tuple[int, ...], block: int) -> None:
+def test_no_block_is_empty_and_all_are_of_one_size(sizes, block):
     mixture = Mixture(sizes, 1.0, block, seed=1)
     found = [len(mixture.rows(0, number)) for number in range(mixture.blocks)]
     assert sum(found) == sum(sizes)
@@ -34,7 +34,7 @@ def test_no_block_is_empty_and_all_are_of_one_size(sizes: tuple[int, ...], block
 
 
 @pytest.mark.slow
-def test_a_block_has_all_domains_of_a_corpus_that_is_larger() -> None:
+def test_a_block_has_all_domains_of_a_corpus_that_is_larger():
     """A text that was joined of several is not learned one after the other, but read in long pieces."""
     size, domains = 4_520_000, 10
     mixture = Mixture([size], 1.0, 1 << 20, seed=1)
@@ -48,7 +48,7 @@ def test_a_block_has_all_domains_of_a_corpus_that_is_larger() -> None:
 
 
 @pytest.mark.parametrize("temperature", [1.5, 5.0, 1e9])
-def test_small_groups_are_repeated_as_the_temperature_says(temperature: float) -> None:
+def test_small_groups_are_repeated_as_the_temperature_says(temperature):
     mixture = Mixture(SIZES, temperature, 10_000, seed=3)
     found = np.split(count(mixture, 0), np.cumsum(SIZES)[:-1])
     weights = np.array([size ** (1 / temperature) for size in SIZES])
@@ -62,7 +62,7 @@ def test_small_groups_are_repeated_as_the_temperature_says(temperature: float) -
     assert (count(mixture, 1) == count(again, 1)).all()
 
 
-def test_a_block_has_the_same_share_of_every_group() -> None:
+def test_a_block_has_the_same_share_of_every_group():
     mixture = Mixture((1000, 500, 100), 2.0, 160, seed=3)
     for number in range(mixture.blocks):
         sizes = [sum(map(len, part)) for part in mixture.parts(0, number)]

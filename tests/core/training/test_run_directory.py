@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 
 from headway import __version__
 from headway.errors import HeadwayError
+from headway.files import temporary_path
 from headway.training.storage.checkpoint import (
     average_weights,
     explain_write_errors,
@@ -209,3 +210,14 @@ def test_averaging_rejects_weights_of_other_models(tmp_path):
         files.append(path / "model.safetensors")
     with pytest.raises(HeadwayError, match=r"step-7.model.safetensors: its weights"):
         average_weights(files)
+
+
+def test_pruning_keeps_the_given_steps_and_removes_leftovers(directory):
+    for step in (5, 7, 11, 13):
+        write_checkpoint(directory.checkpoint(step), {"model": {"a": torch.ones(3)}}, {})
+    left = temporary_path(directory.checkpoint(17))
+    left.mkdir()
+    (left / "model.safetensors").write_bytes(b"half")
+    directory.prune([7, 13])
+    assert directory.steps() == [7, 13]
+    assert not left.exists()

@@ -41,7 +41,7 @@ def differences(now: RunRecord) -> list[str]:
 
 
 @pytest.mark.parametrize("setting", flatten(Config()))
-def test_a_setting_that_no_resume_may_change_is_named(setting: str) -> None:
+def test_a_setting_that_no_resume_may_change_is_named(setting):
     section, name = setting.split(".")
     settings, own = copy(RECORD.settings), getattr(RECORD.settings, section)
     object.__setattr__(settings, section, with_other(own, name))
@@ -51,14 +51,14 @@ def test_a_setting_that_no_resume_may_change_is_named(setting: str) -> None:
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(DataRecord)])
-def test_data_that_changed_are_named(name: str) -> None:
+def test_data_that_changed_are_named(name):
     found = differences(replace(RECORD, data=with_other(DATA, name)))
     # The data may lie elsewhere, and the fingerprint has the numbers of pairs.
     is_compared = name not in ("directory", "training_pairs", "validation_pairs")
     assert found == ([f"{DATA_FACTS[name]} changed"] if is_compared else [])
 
 
-def test_initial_weights_and_the_precision_are_kept() -> None:
+def test_initial_weights_and_the_precision_are_kept():
     other = InitialModel(path="elsewhere", sha256="s")
     assert differences(replace(RECORD, init=other)) == ["the initial weights changed"]
     half = replace(RECORD.machine, precision="bf16", threads=7, device="cuda")

@@ -4,8 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -46,9 +44,7 @@ print(*{"torch._dynamo", "sympy"} & {*sys.modules}, flush=True)
 
 
 @pytest.fixture(scope="module")
-def folder(
-    corpus: list[str], uninterrupted_run: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def folder(corpus, uninterrupted_run, tmp_path_factory):
     """A folder with two runs of a new process: 0, from prepared text, and 1, from raw text to the end; and what it printed."""
     folder = tmp_path_factory.mktemp("new process")
     own = {name: str(value) for name, value in SETTINGS.items()}
@@ -66,24 +62,22 @@ def folder(
 
 
 @pytest.fixture
-def printed(folder: Path) -> Sequence[str]:
+def printed(folder):
     return (folder / "printed").read_text().splitlines()
 
 
-def test_few_modules_are_loaded_before_the_first_step(printed: Sequence[str]) -> None:
+def test_few_modules_are_loaded_before_the_first_step(printed):
     prepared, raw, *_ = printed
     assert int(prepared.split()[0]) <= FROM_PREPARED_TEXT, prepared
     assert int(raw.split()[0]) <= FROM_RAW_TEXT, raw
 
 
-def test_ranks_do_not_import_the_compiler(printed: Sequence[str]) -> None:
+def test_ranks_do_not_import_the_compiler(printed):
     """PyTorch's compiler and sympy would take seconds in each rank."""
     assert printed[2:] == ["", ""]
 
 
-def test_another_directory_and_hash_seed_give_the_same_run(
-    folder: Path, uninterrupted_run: Path
-) -> None:
+def test_another_directory_and_hash_seed_give_the_same_run(folder, uninterrupted_run):
     names = [f"checkpoints/step-00000017/{name}.safetensors" for name in ("model", "optimizer")]
     for name in ("tokenizer.model", *names):
         assert (folder / "1" / name).read_bytes() == (uninterrupted_run / name).read_bytes()

@@ -1,7 +1,6 @@
 """Minimum Bayes risk and backward models: the choice equals its definition, alone and in a batch."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sacrebleu.metrics import CHRF
@@ -9,7 +8,6 @@ from sacrebleu.metrics import CHRF
 from headway.cli import file_translation
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
-from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, length_penalty
 from headway.translation.choosing import rank_by_risk
 from headway.translation.chrf import pairwise_chrf
@@ -26,7 +24,7 @@ CHOICES = {
 }
 
 
-def test_chrf_of_pairs_equals_sacrebleu() -> None:
+def test_chrf_of_pairs_equals_sacrebleu():
     texts = [*map(translate_words, sentences(9, 3)), "", "a", "aa  a", "Übermut tut gut", " "]
     found, metric = pairwise_chrf(texts), CHRF(beta=1)
     for i, hypothesis in enumerate(texts):
@@ -35,7 +33,7 @@ def test_chrf_of_pairs_equals_sacrebleu() -> None:
             assert found[i, j] == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_choice_has_the_highest_expected_utility(tokenizer: Tokenizer) -> None:
+def test_the_choice_has_the_highest_expected_utility(tokenizer):
     texts = [*map(translate_words, sentences(6, 5)), *map(translate_words, sentences(3, 5))]
     candidates = [
         Hypothesis(ids, -float(n), -float(n % 4))
@@ -60,8 +58,8 @@ def test_the_choice_has_the_highest_expected_utility(tokenizer: Tokenizer) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [0.5, 3.0])
 def test_a_backward_model_ranks_by_both_probabilities(
-    weight: float, pair: Translator, model_directory: Path, backward_directory: Path
-) -> None:
+    weight, pair, model_directory, backward_directory
+):
     search = replace(SEARCH, n_best=3, backward_weight=weight)
     plain, reverse = Translator.load(model_directory), Translator.load(backward_directory)
     lines = sentences(7, 3)
@@ -80,7 +78,7 @@ def test_a_backward_model_ranks_by_both_probabilities(
             assert t.score == pytest.approx(score, abs=1e-3)
 
 
-def test_samples_are_those_of_plain_sampling(translator: Translator) -> None:
+def test_samples_are_those_of_plain_sampling(translator):
     """With one candidate there is no choice; another seed makes other samples."""
     lines, search = sentences(9, 1), CHOICES["samples"]
     single = replace(search, candidates=1)
@@ -92,7 +90,7 @@ def test_samples_are_those_of_plain_sampling(translator: Translator) -> None:
     assert translator.translate(lines, other) != translator.translate(lines, search)
 
 
-def test_pieces_and_prefixes_are_chosen_alone(pair: Translator) -> None:
+def test_pieces_and_prefixes_are_chosen_alone(pair):
     line = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(9, 9))
     search = replace(SEARCH, max_tokens=40)
     [[found]] = pair.stream([line], search)
@@ -103,7 +101,7 @@ def test_pieces_and_prefixes_are_chosen_alone(pair: Translator) -> None:
     assert pair.translate(["", " "], search) == ["", " "]
 
 
-def test_epsilon_leaves_only_probable_tokens(translator: Translator) -> None:
+def test_epsilon_leaves_only_probable_tokens(translator):
     lines = sentences(9, 2)
     greedy = translator.translate(lines, replace(SEARCH, beam=1))
     sampled = replace(SEARCH, sample=True)
@@ -112,13 +110,8 @@ def test_epsilon_leaves_only_probable_tokens(translator: Translator) -> None:
 
 
 def test_an_unfinished_output_depends_on_all_models(
-    model_directory: Path,
-    backward_directory: Path,
-    tokenizer: Tokenizer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    model_directory, backward_directory, tokenizer, tmp_path, monkeypatch, capsys
+):
     other = write_random_model(tmp_path / "other", tokenizer, seed=9)
     (tmp_path / "text").write_text("the cat\nthe dog\na cat\n")
     words = ["--input", str(tmp_path / "text"), "--output", str(tmp_path / "out"), "--workers", "1"]

@@ -89,7 +89,7 @@ def occurs(tokens: Sequence[int], constraints: Sequence[Constraint], words: Word
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
-def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: WordEdges) -> None:
+def test_the_automaton_accepts_what_contains_all_constraints(case, words):
     """It may miss an assignment of overlapping occurrences, but only if one constraint begins another."""
     for length in range(6):
         for tokens in itertools.product((0, 2, 3), repeat=length):
@@ -109,7 +109,7 @@ def test_the_automaton_accepts_what_contains_all_constraints(case: str, words: W
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
-def test_a_full_beam_equals_brute_force(case: str, words: WordEdges) -> None:
+def test_a_full_beam_equals_brute_force(case, words):
     if words is JOINED and any(a[0] == 3 for c in CASES[case] for a in c.alternatives[:1]):
         pytest.skip(
             "no alternative may start after any token, so the search keeps room for one more"
@@ -130,9 +130,7 @@ def test_a_full_beam_equals_brute_force(case: str, words: WordEdges) -> None:
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("case", CASES)
-def test_every_result_meets_its_constraints_however_unlikely(
-    case: str, beam: int, words: WordEdges
-) -> None:
+def test_every_result_meets_its_constraints_however_unlikely(case, beam, words):
     skip_what_cannot_start(CASES[case], words)
     toy, some = Toy(6, seed=3, sharpness=3.0), CASES[case]
     toy.table[..., 2:4] -= 20
@@ -145,7 +143,7 @@ def test_every_result_meets_its_constraints_however_unlikely(
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_alone_equals_itself_among_free_and_constrained_ones(beam: int) -> None:
+def test_a_sentence_alone_equals_itself_among_free_and_constrained_ones(beam):
     toy = Toy(22, seed=5, sharpness=2.0)
     limits = [5 + sentence % 5 for sentence in range(22)]
     cases = [[], *CASES.values()] * 2
@@ -162,7 +160,7 @@ def test_a_sentence_alone_equals_itself_among_free_and_constrained_ones(beam: in
 
 
 @pytest.mark.parametrize("beam", [4, 200])
-def test_a_constraint_that_the_likeliest_translation_meets_changes_nothing(beam: int) -> None:
+def test_a_constraint_that_the_likeliest_translation_meets_changes_nothing(beam):
     toy = Toy(40, seed=7, sharpness=2.0)
     options = {"beam": beam, "alpha": 0.6, "eos": EOS, "pad": PAD}
     free = beam_search(toy.decoding(range(40), beam), [5] * 40, **options)
@@ -173,7 +171,7 @@ def test_a_constraint_that_the_likeliest_translation_meets_changes_nothing(beam:
     assert sum(a == b for a, b in zip(found, free, strict=True)) >= (40 if beam == 200 else 36)
 
 
-def test_a_long_unlikely_term_is_completed_soon_after_the_rest_of_the_translation() -> None:
+def test_a_long_unlikely_term_is_completed_soon_after_the_rest_of_the_translation():
     toy, term = Toy(1, seed=1), (2, 3, 3, 3, 3, 3, 3)
     toy.table[:] = torch.tensor([6.0, -4.0, -2.0, -6.0, -99.0])  # 0 is likely, 2 less, 3 is not
     toy.table[:, :, 0] = torch.tensor([1.0, 6.0, -2.0, -6.0, -99.0])  # 0 is the last word
@@ -181,7 +179,7 @@ def test_a_long_unlikely_term_is_completed_soon_after_the_rest_of_the_translatio
     assert len(found.tokens) < 15
 
 
-def test_a_prefix_counts_for_the_constraints() -> None:
+def test_a_prefix_counts_for_the_constraints():
     toy = Toy(2, seed=4)
     found = search(
         toy, range(2), [3, 8], [[constraint((2,), is_exact=True)]] * 2, prefixes=[[2, 0], [3, 0]]

@@ -33,7 +33,7 @@ CONFIGS = {
 
 
 @pytest.fixture
-def directory(model_directory: Path, tmp_path: Path) -> Path:
+def directory(model_directory, tmp_path):
     """A copy of a model directory."""
     shutil.copytree(model_directory, tmp_path / "model")
     return tmp_path / "model"
@@ -48,7 +48,7 @@ def assert_refused(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", SETTINGS, ids=lambda changes: next(iter(changes)))
-def test_settings_that_no_model_has_are_refused(changes: dict[str, Any], directory: Path) -> None:
+def test_settings_that_no_model_has_are_refused(changes, directory):
     file = directory / "config.json"
     values = json.loads(file.read_text())
     values["settings"]["model"].update(changes)
@@ -56,7 +56,7 @@ def test_settings_that_no_model_has_are_refused(changes: dict[str, Any], directo
     assert_refused(directory)
 
 
-def test_weights_that_do_not_fit_are_refused(directory: Path) -> None:
+def test_weights_that_do_not_fit_are_refused(directory):
     file = directory / "model.safetensors"
     data = file.read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
@@ -79,7 +79,7 @@ def test_weights_that_do_not_fit_are_refused(directory: Path) -> None:
     assert_refused(directory)
 
 
-def test_pickles_are_not_opened(directory: Path) -> None:
+def test_pickles_are_not_opened(directory):
     for name in ("pytorch_model.bin", "model.pt", "checkpoint.pt", "optimizer.pt"):
         (directory / name).write_bytes(pickle.dumps(Trap(directory / "canary")))
     load_model(directory)
@@ -87,8 +87,6 @@ def test_pickles_are_not_opened(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["nowhere", "config.json"])
-def test_a_path_that_is_no_model_directory_gives_an_error_of_one_line(
-    where: str, model_directory: Path
-) -> None:
+def test_a_path_that_is_no_model_directory_gives_an_error_of_one_line(where, model_directory):
     with pytest.raises(HeadwayError, match="a run or model directory"):
         load_model(model_directory / where)

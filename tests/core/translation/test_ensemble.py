@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,18 +31,18 @@ SEARCH = SearchConfig(max_extra=7)
 
 
 @pytest.fixture(scope="module")
-def directories(tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def directories(tokenizer, tmp_path_factory):
     """Three models with random weights and the same vocabulary."""
     root = tmp_path_factory.mktemp("ensemble")
     return [write_random_model(root / str(seed), tokenizer, seed=seed) for seed in (5, 6, 7)]
 
 
 @pytest.fixture(scope="module")
-def ensemble(directories: list[Path]) -> Translator:
+def ensemble(directories):
     return Translator.load(directories)
 
 
-def test_the_attention_of_an_ensemble_is_the_mean_of_its_models() -> None:
+def test_the_attention_of_an_ensemble_is_the_mean_of_its_models():
     engines = [PlainEngine(model_of(SHAPES["plain"], seed)) for seed in (1, 2)]
     texts = sources(3)
     targets = [[*text, EOS] for text in texts]
@@ -55,7 +54,7 @@ def test_the_attention_of_an_ensemble_is_the_mean_of_its_models() -> None:
     assert not torch.allclose(one[1], other[1])
 
 
-def test_the_sum_of_an_ensemble_does_not_depend_on_threads() -> None:
+def test_the_sum_of_an_ensemble_does_not_depend_on_threads():
     """A long row of probabilities is shared by threads."""
     logits = torch.randn(1, 40_000, generator=torch.Generator().manual_seed(4)) * 3
     found = []
@@ -74,7 +73,7 @@ def test_the_sum_of_an_ensemble_does_not_depend_on_threads() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_beam_over_an_ensemble_equals_brute_force(seed: int) -> None:
+def test_a_beam_over_an_ensemble_equals_brute_force(seed):
     toys = [Toy(3, seed, sharpness=2), Toy(3, seed + 10), Toy(3, seed + 20)]
     limits, beam = [5, 3, 4], 200
 
@@ -103,9 +102,7 @@ def test_a_beam_over_an_ensemble_equals_brute_force(seed: int) -> None:
             assert hypothesis.score == pytest.approx(score, abs=1e-5)
 
 
-def test_the_probability_is_the_mean_of_the_models(
-    ensemble: Translator, directories: list[Path]
-) -> None:
+def test_the_probability_is_the_mean_of_the_models(ensemble, directories):
     """For a translation of one token after ``</s>`` is forced: the empty one."""
     lines = sentences(9, 3)
     each = [Translator.load(path).score(lines, [""] * 9) for path in directories]
@@ -114,16 +111,14 @@ def test_the_probability_is_the_mean_of_the_models(
         assert ensemble.score(line, "") == pytest.approx(expected, abs=1e-4)
 
 
-def test_an_ensemble_aligns_words_and_keeps_prefixes(ensemble: Translator) -> None:
+def test_an_ensemble_aligns_words_and_keeps_prefixes(ensemble):
     for [found] in ensemble.stream(sentences(5, 2), SEARCH, prefix="die Katze", align=True):
         assert found.text.startswith("die Katze")
         assert found.alignment is not None
         assert {target for _, target in found.alignment} == set(range(len(found.text.split())))
 
 
-def test_models_of_other_vocabularies_or_languages_are_refused(
-    directories: list[Path], tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_models_of_other_vocabularies_or_languages_are_refused(directories, tokenizer, tmp_path):
     pairs = [(text, translate_words(text)) for text in sentences(400, 2)]
     other = write_random_model(
         tmp_path / "other", Tokenizer.learn(pairs, TextConfig(vocab_size=329))

@@ -4,7 +4,7 @@ import pytest
 
 from headway.config import SearchConfig, TextConfig
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator, split_sentences
+from headway.translation import split_sentences
 from support.pieces import cut
 from support.strange_texts import strange_texts
 from support.text_promises import comes_back, ends, neutral, slow_shapes
@@ -13,9 +13,7 @@ from support.toy_models import sentences
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
-def test_strange_texts_are_split_and_tokenized_without_loss(
-    tokenizer: Tokenizer, subwords: str
-) -> None:
+def test_strange_texts_are_split_and_tokenized_without_loss(tokenizer, subwords):
     if subwords == "unigram":
         pairs = [(text, text.upper()) for text in sentences(300, 2)]
         tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=310, subwords="unigram"))
@@ -25,7 +23,7 @@ def test_strange_texts_are_split_and_tokenized_without_loss(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["decode", "cut", "sentences"])
-def test_time_grows_linearly_with_the_text(translator: Translator, what: str) -> None:
+def test_time_grows_linearly_with_the_text(translator, what):
     tokenizer = translator.tokenizer
     work = {
         "decode": lambda text: tokenizer.decode_source(tokenizer.encode_source([text])[0]),
@@ -36,7 +34,7 @@ def test_time_grows_linearly_with_the_text(translator: Translator, what: str) ->
 
 
 @pytest.mark.slow
-def test_a_strange_line_does_not_change_its_neighbors(translator: Translator) -> None:
+def test_a_strange_line_does_not_change_its_neighbors(translator):
     lines = [*sentences(5, 4, longest=13), *strange_texts(9, 2, longest=40)]
     lines = ["".join(line.split("\n")) for line in lines]
     broken, worst = neutral(translator, lines, SearchConfig(max_extra=2))
@@ -44,7 +42,7 @@ def test_a_strange_line_does_not_change_its_neighbors(translator: Translator) ->
 
 
 @pytest.mark.slow
-def test_the_search_ends_for_every_strange_text(tokenizer: Tokenizer) -> None:
+def test_the_search_ends_for_every_strange_text(tokenizer):
     broken, largest = ends(tokenizer, 25, seed=3)
     assert broken[:3] == []
     assert largest == 1.0  # an untrained model rarely ends, so each search reaches its limit

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,13 +13,13 @@ from headway.translation.directory import load_model
 from headway.translation.weights import read_network
 
 
-def test_loading_draws_no_random_number(model_directory: Path) -> None:
+def test_loading_draws_no_random_number(model_directory):
     before = torch.get_rng_state()
     load_model(model_directory)
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_loaded_weights_can_be_trained(model_directory: Path) -> None:
+def test_loaded_weights_can_be_trained(model_directory):
     """Assigned weights keep their gradients and the hook that keeps the row of <pad> zero."""
     model = load_model(model_directory).transformer.train()
     assert all(parameter.requires_grad for parameter in model.parameters())
@@ -32,7 +31,7 @@ def test_loaded_weights_can_be_trained(model_directory: Path) -> None:
     assert not gradient[pad].any()
 
 
-def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_path: Path) -> None:
+def test_many_configured_positions_take_no_memory(model_directory, tmp_path):
     copy = tmp_path / "model"
     shutil.copytree(model_directory, copy)
     values = json.loads((copy / "config.json").read_text())
@@ -45,9 +44,7 @@ def test_many_configured_positions_take_no_memory(model_directory: Path, tmp_pat
 
 
 @pytest.mark.parametrize("code", ["/tmp/x", "../x", "..", "a\nb", "\x1b[31m", "a b", "x" * 40])
-def test_codes_of_languages_are_safe_as_parts_of_file_names(
-    model_directory: Path, tmp_path: Path, code: str
-) -> None:
+def test_codes_of_languages_are_safe_as_parts_of_file_names(model_directory, tmp_path, code):
     copy = tmp_path / "model"
     shutil.copytree(model_directory, copy)
     values = json.loads((copy / "config.json").read_text())
@@ -59,7 +56,7 @@ def test_codes_of_languages_are_safe_as_parts_of_file_names(
             load_model(copy)
 
 
-def test_weights_that_cannot_be_opened_give_the_reason(tmp_path: Path) -> None:
+def test_weights_that_cannot_be_opened_give_the_reason(tmp_path):
     with pytest.raises(HeadwayError, match="Is a directory"):
         read_network(tmp_path, ModelConfig())
 
@@ -69,8 +66,8 @@ def test_weights_that_cannot_be_opened_give_the_reason(tmp_path: Path) -> None:
     [("int8", "auto", "cpu"), ("fp32", "auto", "auto"), ("fp32", "cpu", "cpu")],
 )
 def test_a_model_in_int8_is_loaded_on_the_processor(
-    model_directory: Path, monkeypatch: pytest.MonkeyPatch, precision: str, device: str, chosen: str
-) -> None:
+    model_directory, monkeypatch, precision, device, chosen
+):
     """No GPU has int8 products here, so that "auto" must not choose one."""
     asked = []
 

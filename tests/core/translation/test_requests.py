@@ -22,7 +22,7 @@ def expected(steps: int) -> list[int]:
     return [10 * step + n for step in range(steps) for n in range(step + 1)]
 
 
-def test_jobs_run_side_by_side_and_keep_their_order() -> None:
+def test_jobs_run_side_by_side_and_keep_their_order():
     seen: list[tuple[str, int]] = []
     jobs = [count_up(name, steps, seen) for name, steps in (("a", 3), ("b", 0), ("c", 1), ("d", 2))]
     assert run(together(jobs)) == [expected(3), [], expected(1), expected(2)]
@@ -30,7 +30,7 @@ def test_jobs_run_side_by_side_and_keep_their_order() -> None:
     assert run(together([])) == []
 
 
-def test_jobs_of_jobs_give_what_they_give_alone() -> None:
+def test_jobs_of_jobs_give_what_they_give_alone():
     chooser = random.Random(1)
     steps = [[chooser.randrange(4) for _ in range(chooser.randrange(5))] for _ in range(20)]
     for window in (None, 1, 3):
@@ -40,7 +40,7 @@ def test_jobs_of_jobs_give_what_they_give_alone() -> None:
     assert list(run_each(jobs, 4)) == [expected(n) for some in steps for n in some]
 
 
-def test_a_window_starts_jobs_when_their_turn_comes() -> None:
+def test_a_window_starts_jobs_when_their_turn_comes():
     started: list[int] = []
 
     def job(number: int) -> Job[int]:
@@ -54,7 +54,7 @@ def test_a_window_starts_jobs_when_their_turn_comes() -> None:
     assert list(found) == [1, 2, 3, 4, 5, 6]
 
 
-def test_an_error_closes_all_jobs() -> None:
+def test_an_error_closes_all_jobs():
     closed: list[int] = []
 
     def job(number: int) -> Job[int]:
@@ -84,7 +84,7 @@ class Model:
         return [[*source, *prefix, *some] for source, prefix, some in zip(sources, prefixes, constraints, strict=True)]  # fmt: skip
 
 
-def test_requests_of_one_model_and_one_setting_are_answered_together() -> None:
+def test_requests_of_one_model_and_one_setting_are_answered_together():
     one, other = Model(), Model()
     plain, wide = SearchConfig(), SearchConfig(beam=9)
     asked: list[Any] = [

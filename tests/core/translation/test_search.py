@@ -22,7 +22,7 @@ def search(
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("alpha", [0.0, 0.6])
-def test_beam_equals_brute_force(seed: int, alpha: float) -> None:
+def test_beam_equals_brute_force(seed, alpha):
     toy = Toy(3, seed)
     limits = [5, 3, 4]
     # 3^4 open hypotheses at most: with so many beams no hypothesis is dropped.
@@ -37,7 +37,7 @@ def test_beam_equals_brute_force(seed: int, alpha: float) -> None:
             )
 
 
-def test_a_beam_of_one_is_greedy() -> None:
+def test_a_beam_of_one_is_greedy():
     toy = Toy(20, seed=1)
     for sentence, [found] in enumerate(search(toy, range(20), [9] * 20, beam=1)):
         path = [PAD, PAD]
@@ -51,7 +51,7 @@ def test_a_beam_of_one_is_greedy() -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_translation_is_empty_only_if_it_has_no_room(beam: int) -> None:
+def test_a_translation_is_empty_only_if_it_has_no_room(beam):
     toy = Toy(2, seed=1)
     toy.table[..., EOS] = 50.0
     [[one], [nothing]] = search(toy, [0, 1], [9, 1], beam=beam)
@@ -60,7 +60,7 @@ def test_a_translation_is_empty_only_if_it_has_no_room(beam: int) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_alone_equals_itself_in_a_batch(beam: int) -> None:
+def test_a_sentence_alone_equals_itself_in_a_batch(beam):
     toy = Toy(11, seed=3, sharpness=2.0)
     limits = [2 + sentence % 5 for sentence in range(11)]
     together = search(toy, range(11), limits, beam=beam, n_best=beam)
@@ -70,7 +70,7 @@ def test_a_sentence_alone_equals_itself_in_a_batch(beam: int) -> None:
         ]
 
 
-def test_every_hypothesis_ends_within_its_limit() -> None:
+def test_every_hypothesis_ends_within_its_limit():
     toy = Toy(5, seed=2)
     toy.table[..., EOS] = -30  # a model that almost never ends a sentence
     for limit, hypotheses in zip(
@@ -84,7 +84,7 @@ def test_every_hypothesis_ends_within_its_limit() -> None:
 
 
 @pytest.mark.parametrize("drawn", [False, True])
-def test_a_prefix_is_kept_and_scored(drawn: bool) -> None:
+def test_a_prefix_is_kept_and_scored(drawn):
     toy = Toy(2, seed=4)
     options = {"eos": EOS, "pad": PAD, "prefixes": [[3, 0], []]}
     if drawn:
@@ -105,7 +105,7 @@ def draws(toy: Toy, count: int, **options: object) -> list[Hypothesis]:
     return sample(toy.decoding([0], count), [1 + 6], **settings)[0]
 
 
-def test_samples_follow_the_models_distribution() -> None:
+def test_samples_follow_the_models_distribution():
     toy = Toy(1, seed=6)
     count = 4000
     first = [h.tokens[0] for h in draws(toy, count)]
@@ -115,7 +115,7 @@ def test_samples_follow_the_models_distribution() -> None:
         assert abs(first.count(token) / count - expected) < 4 * math.sqrt(0.25 / count)
 
 
-def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
+def test_samples_depend_on_the_seed_and_not_on_the_batch():
     toy = Toy(3, seed=6)
     options = {"eos": EOS, "pad": PAD}
     together = sample(
@@ -129,7 +129,7 @@ def test_samples_depend_on_the_seed_and_not_on_the_batch() -> None:
 
 
 @pytest.mark.slow
-def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch() -> None:
+def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch():
     """Torch sums a single row of more than 32,768 numbers in parts, but each row of a batch at once."""
     size, count = 37_001, 14  # a sum in parts differs for one row in three
     table = torch.randn(count, size, generator=torch.Generator().manual_seed(1)) * 3
@@ -153,7 +153,7 @@ def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch() -> None:
         torch.set_num_threads(before)
 
 
-def test_top_k_and_top_p_leave_only_the_likeliest_tokens() -> None:
+def test_top_k_and_top_p_leave_only_the_likeliest_tokens():
     toy = Toy(1, seed=8)
     toy.table[0, PAD, PAD, EOS] = -50.0  # samples may be empty, and a translation may not
     [greedy] = search(toy, [0], [7], beam=1)[0]
@@ -163,7 +163,7 @@ def test_top_k_and_top_p_leave_only_the_likeliest_tokens() -> None:
     assert {h.tokens[0] for h in draws(toy, 300, top_k=2)} == set(order)
 
 
-def test_the_length_of_a_sentence_does_not_blur_near_ties() -> None:
+def test_the_length_of_a_sentence_does_not_blur_near_ties():
     """In float32, differences of 3e-6 would vanish in sums of some hundred."""
     best = torch.randint(2, 1000, (60,), generator=torch.Generator().manual_seed(1)).tolist()
     place = iter(best)
@@ -180,7 +180,7 @@ def test_the_length_of_a_sentence_does_not_blur_near_ties() -> None:
     assert found.tokens == [*best, EOS]
 
 
-def test_predictions_that_are_not_finite_raise_an_error() -> None:
+def test_predictions_that_are_not_finite_raise_an_error():
     toy = Toy(1, seed=1)
     for value in (float("nan"), float("inf")):
         toy.table[:] = value
@@ -189,7 +189,7 @@ def test_predictions_that_are_not_finite_raise_an_error() -> None:
                 look()
 
 
-def test_top_p_of_one_filters_nothing_and_seeds_are_independent() -> None:
+def test_top_p_of_one_filters_nothing_and_seeds_are_independent():
     toy = Toy(1, seed=2)
     assert draws(toy, 50, top_p=1.0) == draws(toy, 50)
     seeds = [[[1, 256]], [[2, 0]]]

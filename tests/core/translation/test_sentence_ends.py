@@ -14,7 +14,7 @@ ROWS = [
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_sentences_end_where_readers_say(count: int) -> None:
+def test_sentences_end_where_readers_say(count):
     right: dict[str, list[bool]] = {}
     for language, *sentences in ROWS:
         if len(sentences) == count:
@@ -47,5 +47,5 @@ def test_sentences_end_where_readers_say(count: int) -> None:
         ("xx", "One is here. Two are there.", 2),
     ],
 )
-def test_sentences_are_counted(language: str, text: str, count: int) -> None:
+def test_sentences_are_counted(language, text, count):
     assert len(split_sentences(text, language)) == count

@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from headway.config import SearchConfig
-from headway.translation import Translator
 from support.toy_models import sentences
 
 LINES = sentences(12, 9)
@@ -17,7 +15,7 @@ SEARCH = SearchConfig(max_extra=5)
 
 
 @pytest.mark.slow
-def test_eight_threads_of_one_translator_get_the_texts_of_one(translator: Translator) -> None:
+def test_eight_threads_of_one_translator_get_the_texts_of_one(translator):
     alone = translator.translate(LINES, SEARCH)
     orders = [LINES[shift:] + LINES[:shift] for shift in range(8)]
     with ThreadPoolExecutor(8) as pool:
@@ -64,7 +62,7 @@ for threads in (1, 4):
 
 
 @pytest.mark.slow
-def test_a_forked_process_gets_the_same_texts(model_directory: Path) -> None:
+def test_a_forked_process_gets_the_same_texts(model_directory):
     """Of a translator that was only loaded, and of a used one; a fork does not copy the threads of a process."""
     words = [sys.executable, "-c", FORK, str(model_directory), *LINES[:5]]
     done = subprocess.run(

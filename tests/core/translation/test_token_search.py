@@ -45,9 +45,7 @@ def find(
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_what_a_translation_contains_by_itself_costs_nothing(
-    translator: Translator, beam: int
-) -> None:
+def test_what_a_translation_contains_by_itself_costs_nothing(translator, beam):
     search = replace(GREEDY, beam=beam, n_best=min(beam, 2))
     own, other = word_of(translator, "cat"), word_of(translator, "tree")
     [[*prefix, _]] = translator.tokenizer.encode_target(["cat dog"])
@@ -59,7 +57,7 @@ def test_what_a_translation_contains_by_itself_costs_nothing(
     assert not follow(plain[1][0].tokens)
 
 
-def test_a_missing_word_is_searched_with_several_hypotheses(translator: Translator) -> None:
+def test_a_missing_word_is_searched_with_several_hypotheses(translator):
     word = word_of(translator, "dog")
     found = find(translator, [[word]] * 3)
     search = translator.token_search
@@ -87,9 +85,7 @@ def test_a_missing_word_is_searched_with_several_hypotheses(translator: Translat
     assert all(a == b for a, b in pairs if b)
 
 
-def test_the_best_does_not_depend_on_how_many_are_asked_for(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_best_does_not_depend_on_how_many_are_asked_for(translator, monkeypatch):
     """Where only the best meets its constraints, it stays the best, and others follow that are no better."""
     word = word_of(translator, "dog")
     several = replace(GREEDY, beam=4, n_best=4)
@@ -108,7 +104,7 @@ def test_the_best_does_not_depend_on_how_many_are_asked_for(
     assert find(translator, [[word], [word_of(translator, "tree")], ()], several) == some
 
 
-def test_words_of_a_prefix_count_row_by_row(translator: Translator) -> None:
+def test_words_of_a_prefix_count_row_by_row(translator):
     """Rows that are searched again keep their own prefix and tokens."""
     word, search = word_of(translator, "tree"), translator.token_search
     ids = [tokens_of(translator, line) for line in LINES]
@@ -122,9 +118,7 @@ def test_words_of_a_prefix_count_row_by_row(translator: Translator) -> None:
     assert written(found)[1] == written(search.search_batch(ids, prefixes, GREEDY))[1]
 
 
-def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_there_is_no_room_for_a_word_the_plain_translation_stays(translator, monkeypatch):
     monkeypatch.setattr(translator.token_search, "max_target_length", lambda *_: 4)
     plain = find(translator, [()] * 3)
     long = Constraint((word_of(translator, "dog").alternatives[0] * 4,))

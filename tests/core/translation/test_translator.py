@@ -4,7 +4,6 @@ import copy
 import json
 import random
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,16 +34,14 @@ from support.pieces import cut
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
 
-def test_a_string_gives_a_string_and_a_list_gives_a_list(translator: Translator) -> None:
+def test_a_string_gives_a_string_and_a_list_gives_a_list(translator):
     assert isinstance(translator.translate("the cat", SEARCH), str)
     assert translator.translate(["the cat"], SEARCH) == [translator.translate("the cat", SEARCH)]
     assert translator.translate([], SEARCH) == []
 
 
 @pytest.mark.slow
-def test_a_translation_does_not_depend_on_other_lines(
-    translator: Translator, tokenizer: Tokenizer
-) -> None:
+def test_a_translation_does_not_depend_on_other_lines(translator, tokenizer):
     # In float64, so that only an influence of other lines could make a difference of 1e-5: random
     # weights enlarge the last bits of float32, and trained weights do not.
     exact = Translator(copy.deepcopy(translator.model).double(), tokenizer)
@@ -62,7 +59,7 @@ def test_a_translation_does_not_depend_on_other_lines(
                 assert a.score == pytest.approx(b.score, abs=1e-5)
 
 
-def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
+def test_blank_lines_and_order_are_kept(translator):
     lines = ["", "the cat", "   ", "\t", "the dog sees", ""]
     found = translator.translate(lines, SEARCH)
     assert [i for i, text in enumerate(found) if not text.strip()] == [0, 2, 3, 5]
@@ -70,9 +67,7 @@ def test_blank_lines_and_order_are_kept(translator: Translator) -> None:
     assert found[4] == translator.translate("  the dog sees ", SEARCH)
 
 
-def test_a_score_equals_what_the_search_reports(
-    translator: Translator, tokenizer: Tokenizer
-) -> None:
+def test_a_score_equals_what_the_search_reports(translator, tokenizer):
     search = replace(SEARCH, alpha=0.0)
     lines = sentences(20, 6)
     found = [translations[0] for translations in translator.stream(lines, search)]
@@ -90,7 +85,7 @@ def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
     return [names.index(piece) for piece in pieces]
 
 
-def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
+def test_scores_do_not_depend_on_the_batch(translator):
     sources, targets = sentences(30, 7), sentences(30, 8)
     together = translator.score(sources, targets)
     for source, target, score in zip(sources, targets, together, strict=True):
@@ -99,7 +94,7 @@ def test_scores_do_not_depend_on_the_batch(translator: Translator) -> None:
         translator.score(sources, ["x"])
 
 
-def test_long_lines_are_split_and_joined(translator: Translator) -> None:
+def test_long_lines_are_split_and_joined(translator):
     for strange in ("x" * 3000, "a, b; c: " * 300, "Ende. Neu! " * 200, "日本語。" * 500, " "):
         divided = [*split_line(strange, "en", lambda text: [*map(ord, text)], 50)]
         assert "".join(piece.text for piece in divided) == strange
@@ -114,7 +109,7 @@ def test_long_lines_are_split_and_joined(translator: Translator) -> None:
     assert translator.translate(line, search).split() == " ".join(alone).split()
 
 
-def test_a_piece_has_the_ids_of_its_text(translator: Translator) -> None:
+def test_a_piece_has_the_ids_of_its_text(translator):
     long = " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences(40, 9))
     for line in ("  the cat ", long, "x" * 400, "a\u3000\u3000b " * 60, "\ud800 cat. " * 30):
         for search in (SEARCH, replace(SEARCH, max_tokens=40, split_sentences=True)):
@@ -135,8 +130,8 @@ def test_a_piece_has_the_ids_of_its_text(translator: Translator) -> None:
     ],
 )
 def test_sentences_are_joined_as_the_language_of_the_translation_writes_them(
-    translator: Translator, languages: tuple[str, str], line: str, sentences: list[str], gap: str
-) -> None:
+    translator, languages, line, sentences, gap
+):
     own = Translator(
         translator.model,
         translator.tokenizer,
@@ -150,7 +145,7 @@ def test_sentences_are_joined_as_the_language_of_the_translation_writes_them(
     assert {target for _, target in found.alignment} <= set(range(len(find_words(found.text))))
 
 
-def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator) -> None:
+def test_auto_divides_lines_as_the_models_own_search_does(translator):
     line = "The cat sees a dog. The tree runs."
     auto = SearchConfig(beam=2)
     assert len(cut(translator, line, auto)) == 1  # this model was not trained
@@ -166,14 +161,14 @@ def test_auto_divides_lines_as_the_models_own_search_does(translator: Translator
     assert all(t.alignment for t in found)
 
 
-def test_a_prefix_starts_the_translation(translator: Translator) -> None:
+def test_a_prefix_starts_the_translation(translator):
     [found] = next(translator.stream(["the cat sees"], SEARCH, prefix="Hund sieht"))
     assert found.text.startswith("Hund sieht")
     for spaced in ("Hund sieht ", " Hund  sieht"):
         assert next(translator.stream(["the cat sees"], SEARCH, prefix=spaced)) == [found]
 
 
-def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Translator) -> None:
+def test_samples_depend_on_the_text_and_not_on_its_line_number(translator):
     search = replace(SEARCH, sample=True, n_best=3)
     lines = sentences(10, 3)
     first = [[t.text for t in found] for found in translator.stream(lines, search)]
@@ -184,7 +179,7 @@ def test_samples_depend_on_the_text_and_not_on_its_line_number(translator: Trans
     assert len({text for found in first for text in found}) > 10
 
 
-def test_words_are_linked_by_the_largest_weights() -> None:
+def test_words_are_linked_by_the_largest_weights():
     # Three source words of 1, 2 and 1 tokens; two target words of 2 and 1; then </s> on both sides.
     weights = torch.tensor(
         [
@@ -208,7 +203,7 @@ def test_words_are_linked_by_the_largest_weights() -> None:
     assert link_words(sum_by_words(weights.T, english, words)) == [(0, 0), (1, 1), (1, 2), (1, 3)]
 
 
-def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
+def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it():
     """Weights as they were for "plays guitar on the street" and "spielt auf der Straße Gitarre"."""
     weights = [
         [0.50, 0.19, 0.04, 0.01, 0.05],
@@ -222,7 +217,7 @@ def test_a_preposition_that_looks_at_a_noun_is_not_linked_to_it() -> None:
     assert link_words([row[1:2] for row in weights]) == [(0, target) for target in range(5)]
 
 
-def test_words_with_known_links_have_no_others() -> None:
+def test_words_with_known_links_have_no_others():
     weights = [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7], [0.1, 0.8, 0.1]]
     assert link_words(weights) == [(0, 0), (2, 1), (1, 2)]
     assert link_words(weights, [(1, 1), (2, 1)]) == [(0, 0), (1, 1), (2, 1), (0, 2)]
@@ -239,7 +234,7 @@ def test_punctuation_has_no_part_in_the_links_of_the_word_that_it_touches():
     assert link_words(sum_by_words(weights, words, words)) == [(0, 0), (1, 1)]
 
 
-def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to() -> None:
+def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to():
     tokenizer = normalizing_tokenizer()
     text = "the\u200bcat l´cat x² 漢漢 a\u200bb tree"
     [source], [target] = tokenizer.encode_source([text]), tokenizer.encode_target(["tree"])
@@ -252,9 +247,7 @@ def test_links_count_the_words_of_the_text_and_not_of_what_it_is_normalized_to()
     assert len(row) == 1
 
 
-def test_the_alignment_of_a_split_line_counts_all_its_words(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_alignment_of_a_split_line_counts_all_its_words(translator, monkeypatch):
     """With attention along the diagonal, a copied line aligns each word with itself."""
     assert translator.tokenizer.joint  # so the ids of a source are also those of its copy
 
@@ -277,7 +270,7 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(
         assert set(found.alignment) == {(i, i) for i in range(words)}
 
 
-def test_a_diverged_model_raises_an_error(model_directory: Path, tokenizer: Tokenizer) -> None:
+def test_a_diverged_model_raises_an_error(model_directory, tokenizer):
     translator = Translator.load(model_directory)
     with torch.no_grad():
         translator.model.encoder.layers[0].feed_forward.inner.weight.mul_(1e30)
@@ -285,7 +278,7 @@ def test_a_diverged_model_raises_an_error(model_directory: Path, tokenizer: Toke
         translator.translate("the cat", SEARCH)
 
 
-def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) -> None:
+def test_learned_positions_limit_lines_and_translations(tokenizer):
     config = replace(small_config(tokenizer).model, positions="learned", max_positions=29)
     translator = Translator(Transformer(config), tokenizer)
     line = " ".join(sentences(20, 3))
@@ -295,7 +288,7 @@ def test_learned_positions_limit_lines_and_translations(tokenizer: Tokenizer) ->
         translator.score(line, line)
 
 
-def test_a_missing_device_gives_an_error_of_one_line() -> None:
+def test_a_missing_device_gives_an_error_of_one_line():
     for name in ("cuda:99", "gpu", "cpu:x", "cuda:x"):
         with pytest.raises(HeadwayError, match="device"):
             resolve_device(name)
@@ -303,12 +296,8 @@ def test_a_missing_device_gives_an_error_of_one_line() -> None:
 
 @pytest.mark.slow
 def test_the_command_keeps_the_lines_and_their_order(
-    model_directory: Path,
-    translator: Translator,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    model_directory, translator, tmp_path, monkeypatch, capsys
+):
     text, lines = tmp_path / "text", ["the cat", "", "a dog\u2028sees", "the green house  "]
     text.write_text("\n".join(lines), encoding="utf-8")
     with text.open() as file:
@@ -332,7 +321,7 @@ def test_the_command_keeps_the_lines_and_their_order(
 
 
 @pytest.mark.slow
-def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
+def test_streamed_tokens_equal_greedy_search(translator):
     for line in [*sentences(2, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
         bits = list(stream_tokens(translator, *cut(translator, line)))
         greedy = translator.translate(line, replace(translator.default_search, beam=1))
@@ -341,9 +330,7 @@ def test_streamed_tokens_equal_greedy_search(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("second", ["</s>", "\u2581"])
-def test_a_text_with_letters_has_a_translation(
-    model_directory: Path, monkeypatch: pytest.MonkeyPatch, second: str
-) -> None:
+def test_a_text_with_letters_has_a_translation(model_directory, monkeypatch, second):
     """The model's first choice is the end of the sentence, and its second one a token without text; so is every other one."""
     translator = Translator.load(model_directory)
     weight = translator.model.output.weight

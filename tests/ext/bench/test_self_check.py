@@ -6,14 +6,11 @@ from headway.config import SearchConfig
 from headway.ext.bench import self_check
 from headway.ext.native import decoding
 from headway.ext.native.native_engine import NativeEngine
-from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 
 
 @pytest.mark.slow
-def test_the_self_check_detects_a_broken_mask(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_self_check_detects_a_broken_mask(translator, monkeypatch):
     assert all(finding.passed for finding in self_check(translator))
     monkeypatch.setattr(translator.model.decoder.layers[1].mixer, "causal", False)
     failed = [finding.name for finding in self_check(translator) if not finding.passed]
@@ -22,9 +19,7 @@ def test_the_self_check_detects_a_broken_mask(
 
 
 @pytest.mark.slow
-def test_the_self_check_detects_attention_to_padding(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_self_check_detects_attention_to_padding(translator, monkeypatch):
     encode = translator.model.encode
     monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
     failed = [finding.name for finding in self_check(translator) if not finding.passed]
@@ -34,9 +29,7 @@ def test_the_self_check_detects_attention_to_padding(
 @pytest.mark.slow
 @pytest.mark.skipif(decoding.library() is None, reason="no native code")
 @pytest.mark.parametrize("precision", ["auto", "int8"])
-def test_the_self_check_detects_a_broken_engine(
-    translator: Translator, tokenizer: Tokenizer, precision: str
-) -> None:
+def test_the_self_check_detects_a_broken_engine(translator, tokenizer, precision):
     own = Translator(translator.model, tokenizer, SearchConfig(precision=precision))
     assert all(finding.passed for finding in self_check(own))
     engine = own.token_search.engine(precision)

@@ -35,7 +35,7 @@ def _small_recipe():
 
 
 @pytest.fixture(scope="module")
-def finished(corpus, uninterrupted_run, tmp_path_factory) -> Path:
+def finished(corpus, uninterrupted_run, tmp_path_factory):
     """The directory of a recipe that nothing interrupted.
 
     After a training and an evaluation here, forks have all modules.

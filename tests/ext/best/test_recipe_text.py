@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def given(folder: Path, extra: list[tuple[str, str]] = [], **changes) -> Options
 
 
 @pytest.fixture
-def prepared(tmp_path) -> Callable[[Options], tuple[TextFacts, Path]]:
+def prepared(tmp_path):
     """Prepare the text of some options; return the facts and the folder."""
     numbers = itertools.count()
 

@@ -71,13 +71,13 @@ def load_dataset(path, name=None, data_dir=None, data_files=None, split=None, re
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "corpora"
 
 
 @pytest.fixture
-def mtdata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mtdata(tmp_path, monkeypatch):
     """Replace mtdata: each data set has ten pairs, with the sides in the order of its name."""
     place = tmp_path / "bin"
     place.mkdir()
@@ -91,7 +91,7 @@ def mtdata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def hub(tmp_path, monkeypatch):
     """Replace the hub by data sets given as "path config split revision" -> rows."""
     place = tmp_path / "packages"
     place.mkdir()
@@ -116,9 +116,7 @@ def calls(mtdata: Path) -> list[str]:
     return [line.split()[0] for line in (mtdata / "calls").read_text().splitlines()]
 
 
-def test_names_of_files_are_returned_unchanged(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_files_are_returned_unchanged(tmp_path, cache, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hf:mine.tsv").write_text("a\tb\n")
     for words in (["a.en", "a.de"], ["-"], [], ["hf:mine.tsv"]):
@@ -126,15 +124,13 @@ def test_names_of_files_are_returned_unchanged(
     assert not cache.exists()
 
 
-def test_sides_are_in_the_order_of_the_languages(mtdata: Path) -> None:
+def test_sides_are_in_the_order_of_the_languages(mtdata):
     assert fetch(f"mtdata:{FIRST}") == PAIRS[:10]
     turned = fetch(f"mtdata:{FIRST}", languages=("de", "en"))
     assert turned == [(target, source) for source, target in PAIRS[:10]]
 
 
-def test_a_corpus_in_the_cache_is_not_fetched_again(
-    mtdata: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_corpus_in_the_cache_is_not_fetched_again(mtdata, monkeypatch):
     first = fetch(f"mtdata:{FIRST}", f"mtdata:{SECOND}")
     assert first == PAIRS[:20]
     assert calls(mtdata) == ["get", "get"]
@@ -147,7 +143,7 @@ def test_a_corpus_in_the_cache_is_not_fetched_again(
     "damage",
     ["shorter", "other", "gone", "no manifest", "no JSON", "other names", "no name", "no facts"],
 )
-def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
+def test_a_damaged_copy_is_fetched_again(mtdata, damage):
     said: list[str] = []
     files = [Path(f) for f in local_files([f"mtdata:{FIRST}"], ("en", "de"), "train", said.append)]
     assert len(said) == 1
@@ -187,9 +183,7 @@ def test_a_damaged_copy_is_fetched_again(mtdata: Path, damage: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_recipe_continues_after_its_last_whole_part(
-    mtdata: Path, cache: Path
-) -> None:
+def test_an_interrupted_recipe_continues_after_its_last_whole_part(mtdata, cache):
     data = json.loads((mtdata / "data.json").read_text())
     broken = dict(data) | {THIRD: [["only German"]]}  # the stand-in ends in the middle of a file
     (mtdata / "data.json").write_text(json.dumps(broken))
@@ -210,9 +204,7 @@ def test_an_interrupted_recipe_continues_after_its_last_whole_part(
 
 
 @pytest.mark.slow
-def test_processes_that_need_one_corpus_fetch_it_once(
-    mtdata: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_processes_that_need_one_corpus_fetch_it_once(mtdata, monkeypatch):
     monkeypatch.setenv("SLOW", "0.5")
     with ThreadPoolExecutor(3) as pool:
         found = list(pool.map(lambda _: fetch(f"mtdata:{FIRST}"), range(3)))
@@ -221,7 +213,7 @@ def test_processes_that_need_one_corpus_fetch_it_once(
 
 
 @pytest.mark.slow
-def test_the_manifest_records_where_the_text_is_from(mtdata: Path) -> None:
+def test_the_manifest_records_where_the_text_is_from(mtdata):
     files = local_files(["mtdata:three"], ("en", "de"), "train", print)
     (about,) = list_origins([*files, "another.txt"])
     assert about["name"] == "mtdata:three:train"
@@ -237,7 +229,7 @@ def test_the_manifest_records_where_the_text_is_from(mtdata: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["translation", "codes", "sides"])
-def test_all_layouts_of_columns_give_the_same_text(hub: Callable[..., None], kind: str) -> None:
+def test_all_layouts_of_columns_give_the_same_text(hub, kind):
     row: dict[str, Callable[[str, str], object]] = {
         "translation": lambda s, t: {"id": 1, "translation": {"de": t, "en": s}},
         "codes": lambda s, t: {"de": t, "en": s, "fr": "non"},
@@ -248,7 +240,7 @@ def test_all_layouts_of_columns_give_the_same_text(hub: Callable[..., None], kin
     assert fetch("hf:org/text") == [*PAIRS, ("two lines", "")]
 
 
-def test_a_row_without_text_becomes_an_empty_line(hub: Callable[..., None]) -> None:
+def test_a_row_without_text_becomes_an_empty_line(hub):
     rows = [{"en": "a", "de": None}, {"en": "b", "de": "B"}]
     hub(**{"org/text None train None": rows})
     assert fetch("hf:org/text") == [("a", ""), ("b", "B")]
@@ -267,18 +259,14 @@ def test_a_row_without_text_becomes_an_empty_line(hub: Callable[..., None]) -> N
         ("hf:o/t@v1:train-small", "valid", "o/t train-small validation v1"),
     ],
 )
-def test_a_name_selects_configuration_split_and_revision(
-    hub: Callable[..., None], name: str, place: str, asked: str
-) -> None:
+def test_a_name_selects_configuration_split_and_revision(hub, name, place, asked):
     hub(**{asked: [{"en": "a", "de": "b"}]})
     files = local_files([name], ("en", "de"), place, print)
     assert Path(files[0]).read_text() == "a\n"
     assert list_origins(files)[0]["revision"] == COMMIT
 
 
-def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(
-    hub: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(hub, tmp_path, monkeypatch):
     """The package datasets would read the directory, and the cache would keep it under the hub's name."""
     hub(**{"org/text None train None": [{"en": "a", "de": "b"}]})
     (tmp_path / "org" / "text").mkdir(parents=True)
@@ -306,9 +294,7 @@ def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(
         ),
     ],
 )
-def test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line(
-    hub: Callable[..., None], cache: Path, rows: object, message: str
-) -> None:
+def test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line(hub, cache, rows, message):
     hub(**({"org/text None train None": rows} if rows is not None else {}))
     with pytest.raises(HeadwayError, match=message) as caught:
         fetch("hf:org/text")
@@ -316,7 +302,7 @@ def test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line(
     assert [path.suffix for path in cache.iterdir()] == [".lock"]
 
 
-def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_programs_are_named(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(HeadwayError, match="pipx install mtdata"):
@@ -325,9 +311,7 @@ def test_missing_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
         fetch("hf:org/text")
 
 
-def test_the_first_of_several_references_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_of_several_references_is_taken(tmp_path, monkeypatch):
     files = [tmp_path / name for name in ("src", "ref", "refB")]
     for file in files:
         file.write_text(f"{file.name}\n")
@@ -339,9 +323,7 @@ def test_the_first_of_several_references_is_taken(
 
 
 @pytest.mark.slow
-def test_prepare_accepts_names_and_records_them(
-    mtdata: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepare_accepts_names_and_records_them(mtdata, tmp_path, monkeypatch):
     """`headway prepare` fetches a test set from sacreBLEU's cache and drops its pairs from training."""
     kept = tmp_path / "sacrebleu" / "wmt14" / "full"
     kept.mkdir(parents=True)

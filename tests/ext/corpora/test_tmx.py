@@ -18,7 +18,7 @@ GERMAN = '<tuv xml:lang="de"><seg>A</seg></tuv>'
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_a_memory_gives_the_pairs_of_its_units(is_packed: bool, tmp_path: Path) -> None:
+def test_a_memory_gives_the_pairs_of_its_units(is_packed, tmp_path):
     text = (HEAD + DOCTYPE + "<tmx><body>" + "".join(units(PAIRS)) + "</body></tmx>").encode()
     path = tmp_path / f"a.tmx{'.gz' * is_packed}"
     path.write_bytes(gzip.compress(text) if is_packed else text)
@@ -31,7 +31,7 @@ def test_a_memory_gives_the_pairs_of_its_units(is_packed: bool, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_file(tmp_path):
     found = []
     for size in (211, 4_201):
         (tmp_path / f"{size}").mkdir()
@@ -57,7 +57,7 @@ def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
     )
 
 
-def test_tmx_languages_match_by_prefix_in_any_case(tmp_path: Path) -> None:
+def test_tmx_languages_match_by_prefix_in_any_case(tmp_path):
     path = tmx_of(tmp_path, {"DE-at": "Jänner", "eng": "wrong", "EN-GB": "January", "en": "Jan"})
     assert list(read_pairs([path], ("EN", "de"))) == [Pair("Jan", "Jänner", 4)]
     assert list(read_pairs([path], ("en_gb", "de-AT"))) == [Pair("January", "Jänner", 4)]
@@ -69,9 +69,7 @@ def test_tmx_languages_match_by_prefix_in_any_case(tmp_path: Path) -> None:
     assert list(read_pairs([path], LANGUAGES)) == [Pair("January", "Januar", 4)]
 
 
-def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(
-    tmp_path: Path,
-) -> None:
+def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(tmp_path):
     path = tmx_of(tmp_path, {"nl": "een", "af": "een "}, {"af": "twee a", "nl": "twee n"})
     assert [pair[:2] for pair in read_pairs([path])] == [("een", "een "), ("twee n", "twee a")]
     path = tmx_of(tmp_path, {"nl": "een", "af": "een", "de": "eins"})
@@ -90,16 +88,14 @@ def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(
         (f"<tu/>\n{ENGLISH}{GERMAN}", "<tuv> inside <body>"),
     ],
 )
-def test_tmx_whose_elements_stand_in_the_wrong_place_is_refused(
-    unit: str, said: str, tmp_path: Path
-) -> None:
+def test_tmx_whose_elements_stand_in_the_wrong_place_is_refused(unit, said, tmp_path):
     path = tmp_path / "corpus.tmx"
     path.write_text(f"<tmx><body>{unit}</body></tmx>", encoding="utf-8")
     with pytest.raises(HeadwayError, match=rf"corpus\.tmx:2: {said}"):
         list(read_pairs([path], ("en", "de")))
 
 
-def test_tmx_in_another_encoding_than_it_declares_is_told_how_to_declare_it(tmp_path: Path) -> None:
+def test_tmx_in_another_encoding_than_it_declares_is_told_how_to_declare_it(tmp_path):
     path = tmp_path / "corpus.tmx"
     unit = '<tu><tuv lang="en"><seg>\nMüller</seg></tuv></tu>'
     path.write_bytes(f"<tmx><body>{unit}</body></tmx>".encode("cp1252"))
@@ -107,7 +103,7 @@ def test_tmx_in_another_encoding_than_it_declares_is_told_how_to_declare_it(tmp_
         list(read_pairs([path], ("en", "de")))
 
 
-def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -> None:
+def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path):
     source = 'a<bpt i="1">{\\b <sub>x</sub></bpt> <hi>b<hi>c</hi></hi>d<ept i="1">}</ept><ph/> &lt;'
     path = tmx_of(tmp_path, {"en": source, "de": "<![CDATA[1 < 2]]>\n   \r\n und\tso "})
     assert list(read_pairs([path], LANGUAGES)) == [Pair("a bcd <", "1 < 2 und\tso", 4)]
@@ -122,12 +118,12 @@ def test_tmx_keeps_text_inside_tags_and_omits_formatting_codes(tmp_path: Path) -
         "<prop>" * 1_000_000,
     ],
 )
-def test_tmx_of_unreasonable_size_is_rejected(tmp_path: Path, bomb: str) -> None:
+def test_tmx_of_unreasonable_size_is_rejected(tmp_path, bomb):
     with pytest.raises(HeadwayError, match=r"corpus\.tmx:\d+: (a|more) .*(longer|nested)"):
         list(read_units(write_tmx(tmp_path, [bomb])))
 
 
-def test_a_document_type_is_not_fetched_and_escapes_are_resolved(tmp_path: Path) -> None:
+def test_a_document_type_is_not_fetched_and_escapes_are_resolved(tmp_path):
     head = HEAD + f'<!DOCTYPE tmx SYSTEM "{(tmp_path / "no.dtd").as_uri()}">\n'
     path = write_tmx(tmp_path, units([("a &#65; < b", "ä")]), head)
     assert [pair[:2] for pair in read_pairs([path], LANGUAGES)] == [("a &#65; < b", "ä")]

@@ -14,7 +14,7 @@ from headway.ext.cuda.dropout import (
 )
 from headway.ext.cuda.fusion import fuse
 from headway.ext.native.native_operations import NativeOperations
-from headway.model.ops import PLAIN, Mask, Operations
+from headway.model.ops import PLAIN, Mask
 
 MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 
@@ -22,7 +22,7 @@ MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("other", [NativeOperations(), PLAIN])
-def test_results_and_gradients_equal_those_of_a_cpu(other: Operations, dtype: torch.dtype) -> None:
+def test_results_and_gradients_equal_those_of_a_cpu(other, dtype):
     torch.manual_seed(1)
     x, grad = (torch.randn(3, 11, 7).to(dtype) for _ in range(2))
 
@@ -38,9 +38,7 @@ def test_results_and_gradients_equal_those_of_a_cpu(other: Operations, dtype: to
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
-def test_the_compiled_kernel_computes_the_same(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_compiled_kernel_computes_the_same(monkeypatch, caplog):
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
     fuse.cache_clear()
     torch.manual_seed(1)
@@ -57,7 +55,7 @@ def test_the_compiled_kernel_computes_the_same(
     assert not [r for r in caplog.records if r.name.startswith("headway")]  # it was compiled
 
 
-def test_a_tape_gives_a_computation_the_masks_that_it_would_draw_itself() -> None:
+def test_a_tape_gives_a_computation_the_masks_that_it_would_draw_itself():
     x, tape = torch.ones(5, 32), MaskTape()
 
     def compute() -> Tensor:

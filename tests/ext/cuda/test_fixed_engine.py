@@ -24,7 +24,6 @@ from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
 from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.ext.cuda.search import FixedSearch
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator
 from headway.translation.engines import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
@@ -63,7 +62,7 @@ def assert_equal(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
-def test_fixed_shapes_give_the_translations_of_growing_ones(shape: str) -> None:
+def test_fixed_shapes_give_the_translations_of_growing_ones(shape):
     model = model_of({**SHAPES, **OTHER_SHAPES}[shape])
     assert is_supported(model)
     texts = sources(7)
@@ -71,7 +70,7 @@ def test_fixed_shapes_give_the_translations_of_growing_ones(shape: str) -> None:
     assert_equal(ours, search(PlainEngine(model), model, texts))
 
 
-def test_beams_without_a_hypothesis_finish_nothing() -> None:
+def test_beams_without_a_hypothesis_finish_nothing():
     model = model_of({"target_vocab_size": 5, "tying": "target"}, seed=5)
     found = []
     for engine in (FixedEngine(model), PlainEngine(model)):
@@ -84,7 +83,7 @@ def test_beams_without_a_hypothesis_finish_nothing() -> None:
     assert_equal(*found)
 
 
-def test_a_beam_of_one_takes_the_likeliest_token() -> None:
+def test_a_beam_of_one_takes_the_likeliest_token():
     model, [text] = model_of({}), sources(1, longest=17)
     [[found]] = search(FixedEngine(model), model, [text], beam=1)
     with torch.inference_mode():
@@ -94,7 +93,7 @@ def test_a_beam_of_one_takes_the_likeliest_token() -> None:
 
 
 @pytest.mark.slow
-def test_a_sentence_alone_is_translated_as_in_a_batch() -> None:
+def test_a_sentence_alone_is_translated_as_in_a_batch():
     model, texts = model_of({}), sources(11)
     engine = FixedEngine(model)
     together = search(engine, model, texts)
@@ -102,7 +101,7 @@ def test_a_sentence_alone_is_translated_as_in_a_batch() -> None:
 
 
 @pytest.mark.slow
-def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch):
     monkeypatch.setattr(fixed_engine, "KEPT_BYTES", 1)
     model, engine = model_of({}), None
     for count in (3, 9, 3):
@@ -114,9 +113,7 @@ def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch: pytest.M
 
 @pytest.mark.slow
 @pytest.mark.parametrize("steps_unseen", [3, 100])
-def test_finished_sentences_leave_and_the_others_are_not_changed(
-    monkeypatch: pytest.MonkeyPatch, steps_unseen: int
-) -> None:
+def test_finished_sentences_leave_and_the_others_are_not_changed(monkeypatch, steps_unseen):
     monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", steps_unseen)
     model, texts = model_of({}), sources(13)
     engine, limits = FixedEngine(model), [3 + 3 * row for row in range(13)]
@@ -128,7 +125,7 @@ def test_finished_sentences_leave_and_the_others_are_not_changed(
         assert_equal(ours, search_batch(PlainEngine(model), texts, limits, **ends))
 
 
-def test_prefixes_choices_and_best_lists_are_those_of_growing_shapes() -> None:
+def test_prefixes_choices_and_best_lists_are_those_of_growing_shapes():
     model, texts = model_of({}), sources(5)
     prefixes = [[3, 5], [], [7], [], [2, 2, 2]]
     chooser = np.random.default_rng(1)
@@ -151,7 +148,7 @@ def test_prefixes_choices_and_best_lists_are_those_of_growing_shapes() -> None:
 
 
 @pytest.mark.slow
-def test_a_search_that_nobody_wants_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_nobody_wants_stops(monkeypatch):
     monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", 2)
     model, texts = model_of({}), sources(4)
     ends = {"beam": 2, "alpha": 0.6, "eos": EOS, "pad": VOCAB - 1}
@@ -164,7 +161,7 @@ def test_a_search_that_nobody_wants_stops(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch() -> None:
+def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch():
     model, texts = model_of({}), sources(3)
     engine = FixedEngine(model)
     before = search(engine, model, texts)
@@ -180,7 +177,7 @@ def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch()
 
 
 @pytest.mark.slow
-def test_learned_positions_have_a_limit() -> None:
+def test_learned_positions_have_a_limit():
     model = model_of(SHAPES["swish"])
     with pytest.raises(HeadwayError, match="61 were learned"):
         FixedEngine(model).search([[5]], [62], beam=1, alpha=0.6, eos=EOS)
@@ -189,7 +186,7 @@ def test_learned_positions_have_a_limit() -> None:
 
 
 @pytest.mark.slow
-def test_half_precision_gives_logits_near_those_of_fp32() -> None:
+def test_half_precision_gives_logits_near_those_of_fp32():
     model, texts = model_of(SHAPES["wide"]), sources(7)
     exact = search(FixedEngine(model), model, texts, beam=1)
     rough = search(FixedEngine(model_of(SHAPES["wide"]).bfloat16()), model, texts, beam=1)
@@ -199,7 +196,7 @@ def test_half_precision_gives_logits_near_those_of_fp32() -> None:
         )
 
 
-def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch):
     gpu, processor = torch.device("cuda"), torch.device("cpu")
     assert resolve_precision("fp16", gpu) == "fp16"
     with pytest.raises(HeadwayError, match="fp16"):
@@ -212,9 +209,7 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch: pytest.MonkeyPatch) -> 
     assert make_engine(on_gpu) == (on_gpu, "bf16")  # type: ignore[arg-type, comparison-overlap]
 
 
-def test_a_gpu_scores_all_positions_at_once(
-    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_scores_all_positions_at_once(tokenizer, monkeypatch):
     translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
     search, own = SearchConfig(batch_tokens=60), translator.token_search
     sources = tokenizer.encode_source(sentences(20, seed=1))
@@ -312,7 +307,7 @@ WAITING = (
 
 
 @pytest.mark.slow
-def test_a_step_never_waits_and_launches_no_more_than_300_kernels() -> None:
+def test_a_step_never_waits_and_launches_no_more_than_300_kernels():
     model = meta_model()
     model.target_positions.table = torch.empty(64, 64, device="meta")
     shape = Shape(sentences=5, beams=4, source=20, target=48, n_best=1, has_choices=False)
@@ -345,7 +340,7 @@ class FakeGraph:
 
 
 @pytest.fixture
-def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def fake_recordings(monkeypatch):
     """Replace what a GPU does for a recording; return the streams that are set and the pools."""
     seen: list[Any] = []
 
@@ -365,7 +360,7 @@ def fake_recordings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
-def test_a_step_is_recorded_at_its_second_call(fake_recordings: list[Any]) -> None:
+def test_a_step_is_recorded_at_its_second_call(fake_recordings):
     calls: list[None] = []
     memory = GraphMemory(torch.device("cuda"), "decoding")
     step = RecordedCall(memory)
@@ -381,9 +376,7 @@ def test_a_step_is_recorded_at_its_second_call(fake_recordings: list[Any]) -> No
     assert memory.pool is None
 
 
-def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
-    fake_recordings: list[Any], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(fake_recordings, caplog):
     calls: list[None] = []
     memory = GraphMemory(torch.device("cuda"), "decoding")
 
@@ -402,7 +395,7 @@ def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(
     assert len(caplog.records) == 1
 
 
-def test_a_step_is_never_recorded_on_a_processor() -> None:
+def test_a_step_is_never_recorded_on_a_processor():
     calls: list[None] = []
     step = RecordedCall(GraphMemory(torch.device("cpu"), "decoding"))
     for _ in range(3):
@@ -410,7 +403,7 @@ def test_a_step_is_never_recorded_on_a_processor() -> None:
     assert (step.graph, len(calls)) == (None, 3)
 
 
-def test_memory_is_freed_with_the_engine_and_not_by_the_garbage_collector() -> None:
+def test_memory_is_freed_with_the_engine_and_not_by_the_garbage_collector():
     model = model_of({})
     engine = FixedEngine(model)
     search(engine, model, sources(3))

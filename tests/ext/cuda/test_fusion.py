@@ -1,6 +1,6 @@
 """Functions that torch compiles for a GPU, and what takes their place where it cannot."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from headway.model.ops import PLAIN, Mask
 
 
 @pytest.fixture(autouse=True)
-def fresh_functions() -> Iterator[None]:
+def fresh_functions():
     """Forget which functions were compiled, before and after."""
     fusion.fuse.cache_clear()
     yield
@@ -27,8 +27,8 @@ def failing_compiler(error: Exception) -> Callable[..., Callable[..., Tensor]]:
 
 
 def test_without_a_compiler_the_plain_function_is_called_and_one_warning_says_why(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    monkeypatch, caplog
+):
     missing = RuntimeError("Failed to find C compiler. Please specify via CC\nSet TORCHDYNAMO...")
     monkeypatch.setattr(torch, "compile", failing_compiler(missing))
     monkeypatch.setattr("headway.ext.cuda.dropout.can_fuse", lambda x: True)
@@ -45,9 +45,7 @@ def test_without_a_compiler_the_plain_function_is_called_and_one_warning_says_wh
     )
 
 
-def test_memory_that_runs_out_is_no_reason_to_compute_otherwise(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_memory_that_runs_out_is_no_reason_to_compute_otherwise(monkeypatch, caplog):
     full = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 3 GiB")
     monkeypatch.setattr(torch, "compile", failing_compiler(full))
     with pytest.raises(torch.OutOfMemoryError):
@@ -56,7 +54,7 @@ def test_memory_that_runs_out_is_no_reason_to_compute_otherwise(
 
 
 def test_a_plain_twin_takes_the_place_of_a_function_that_is_slow_when_it_is_not_compiled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(torch, "compile", failing_compiler(ValueError()))
     assert fusion.fuse(torch.neg, torch.abs)(torch.tensor(-3.0)) == 3

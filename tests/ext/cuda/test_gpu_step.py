@@ -30,9 +30,7 @@ def base() -> ModelConfig:
 
 
 @pytest.mark.slow
-def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(monkeypatch):
     packed = count_step(base(), LENGTHS, packed=True, monkeypatch=monkeypatch)
     padded = count_step(base(), LENGTHS, packed=False, monkeypatch=monkeypatch)
     assert padded.launches.total() <= 1600
@@ -47,8 +45,8 @@ def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(
     [(True, {"agreement": 5.0, "cut": 0.1}), (False, {"optimizer": "muon"})],
 )
 def test_a_step_takes_no_tensor_of_the_processor_and_reads_no_number(
-    is_packed: bool, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    is_packed, changes, monkeypatch
+):
     """The meta device has no numbers, and torch refuses to mix its tensors with others.
 
     The step takes the ways of a GPU, dropout included.
@@ -87,9 +85,7 @@ def adam_without_fusion(adam: torch.optim.Adam, create: Any, *args: Any, **setti
 
 
 @pytest.mark.slow
-def test_packed_rows_of_many_epochs_have_one_shape(
-    uninterrupted_run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packed_rows_of_many_epochs_have_one_shape(uninterrupted_run, monkeypatch):
     data = PreparedData.open(uninterrupted_run / "data")
     config = TrainingConfig(batch_tokens=600, micro_batch_tokens=300, packed=True)
     feed = Feed(data, config, torch.device("meta"))
@@ -114,7 +110,7 @@ def test_packed_rows_of_many_epochs_have_one_shape(
     assert fixed_shape(25000, 256, 25).entries < 1.25 * 1000
 
 
-def test_labels_beyond_the_vocabulary_are_found_before_a_gpu_gets_them(uninterrupted_run) -> None:
+def test_labels_beyond_the_vocabulary_are_found_before_a_gpu_gets_them(uninterrupted_run):
     data = PreparedData.open(uninterrupted_run / "data")
     feed = Feed(data, TrainingConfig(batch_tokens=140), torch.device("meta"))
     rows = feed.plan(feed.position)[0]
@@ -125,9 +121,7 @@ def test_labels_beyond_the_vocabulary_are_found_before_a_gpu_gets_them(uninterru
             feed.batch(rows)
 
 
-def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(monkeypatch):
     pinned, copies = [], []
     monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: pinned.append(self.shape) or self)
     monkeypatch.setattr(torch.Tensor, "to", lambda self, *x, **k: copies.append((x, k)) or self)
@@ -137,7 +131,7 @@ def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(
     assert copies == [(("cuda:1",), {"non_blocking": True}), (("cpu",), {})]
 
 
-def test_the_dry_run_of_a_gpu_holds_the_sums_of_earlier_micro_batches() -> None:
+def test_the_dry_run_of_a_gpu_holds_the_sums_of_earlier_micro_batches():
     small = replace(base(), d_model=8, d_ff=8, source_vocab_size=9, target_vocab_size=9)
     for micro_batch_tokens, count in ((25000, 0), (12500, 1), (3125, 3)):
         config = TrainingConfig(batch_tokens=25000, micro_batch_tokens=micro_batch_tokens)

@@ -8,7 +8,7 @@ from headway.ext.cuda.largest import GROUP, find_largest
 
 @pytest.mark.parametrize("size", [3, 9 * GROUP, 9 * GROUP + 1, 37_000])
 @pytest.mark.parametrize("kind", ["normal", "ties", "few"])
-def test_the_numbers_are_those_of_topk(size: int, kind: str) -> None:
+def test_the_numbers_are_those_of_topk(size, kind):
     torch.manual_seed(size)
     x = torch.randn(2, 3, size)
     if kind == "ties":
@@ -23,7 +23,7 @@ def test_the_numbers_are_those_of_topk(size: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 700, 1299])
-def test_a_nan_is_the_largest_number(place: int) -> None:
+def test_a_nan_is_the_largest_number(place):
     x = torch.randn(1300)
     x[place] = torch.nan
     found, places = find_largest(x, 2)

@@ -41,7 +41,7 @@ def make_row(lengths: list[int], vocab_size: int, entries: int = 6) -> Batch:
 
 
 @pytest.fixture
-def trainer(monkeypatch: pytest.MonkeyPatch) -> Trainer:
+def trainer(monkeypatch):
     """A trainer that draws its dropout masks in the way of a GPU."""
 
     class Drawing(NativeOperations):
@@ -84,7 +84,7 @@ class Recording:
 
 
 @pytest.fixture
-def recordings(monkeypatch: pytest.MonkeyPatch) -> list[Recording]:
+def recordings(monkeypatch):
     """All recordings that are made."""
     made: list[Recording] = []
 
@@ -112,9 +112,7 @@ def replaying(trainer: Trainer) -> Any:
 
 
 @pytest.mark.slow
-def test_a_replay_computes_what_an_ordinary_computation_does(
-    trainer: Trainer, recordings: list[Recording]
-) -> None:
+def test_a_replay_computes_what_an_ordinary_computation_does(trainer, recordings):
     rows, recorded = make_rows(trainer), replaying(trainer)
     found = []
     for seed, row in enumerate(rows):
@@ -130,9 +128,7 @@ def test_a_replay_computes_what_an_ordinary_computation_does(
 
 
 @pytest.mark.slow
-def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(
-    trainer: Trainer, recordings: list[Recording]
-) -> None:
+def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(trainer, recordings):
     recorded = replaying(trainer)
     for count, entries in enumerate(range(6, 6 + MOST_SHAPES + 2)):
         rows = make_rows(trainer, entries)[:3]  # one that is seen, one recorded, and one replayed
@@ -148,7 +144,7 @@ def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(
 
 
 @pytest.mark.slow
-def test_a_recording_keeps_what_it_reads(trainer: Trainer, recordings: list[Recording]) -> None:
+def test_a_recording_keeps_what_it_reads(trainer, recordings):
     recorded = replaying(trainer)
     rows = make_rows(trainer)
     for seed in range(2):
@@ -161,7 +157,7 @@ def test_a_recording_keeps_what_it_reads(trainer: Trainer, recordings: list[Reco
 
 
 @pytest.mark.slow
-def test_where_nothing_can_be_recorded_results_are_not_kept(trainer: Trainer) -> None:
+def test_where_nothing_can_be_recorded_results_are_not_kept(trainer):
     recorded = replaying(trainer)
     for seed, row in enumerate(make_rows(trainer)):
         found = compute(recorded, row, seed)
@@ -173,9 +169,7 @@ def test_where_nothing_can_be_recorded_results_are_not_kept(trainer: Trainer) ->
 
 
 @pytest.mark.slow
-def test_recordings_go_when_memory_is_short(
-    trainer: Trainer, recordings: list[Recording], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recordings_go_when_memory_is_short(trainer, recordings, monkeypatch):
     emptied: list[None] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(None))
     recorded = RecordedGradient(trainer.model, CPU)
@@ -203,9 +197,7 @@ def test_recordings_go_when_memory_is_short(
 
 
 @pytest.mark.slow
-def test_a_gpu_records_packed_rows_in_bf16(
-    trainer: Trainer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_records_packed_rows_in_bf16(trainer, monkeypatch):
     asked: list[Batch] = []
     monkeypatch.setattr(
         trainer, "recorded", lambda compute, batch, tokens: asked.append(batch) or []
@@ -221,7 +213,7 @@ def test_a_gpu_records_packed_rows_in_bf16(
         assert bool(asked) == is_asked
 
 
-def test_the_memory_of_a_trainer_is_freed_without_the_garbage_collector() -> None:
+def test_the_memory_of_a_trainer_is_freed_without_the_garbage_collector():
     model = make_model(ModelConfig(source_vocab_size=29, target_vocab_size=29, num_encoder_layers=1,
                                    num_decoder_layers=1, d_model=24, d_ff=37, num_heads=3))  # fmt: skip
     trainer = Trainer(model, TrainingConfig())

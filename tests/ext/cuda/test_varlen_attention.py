@@ -4,7 +4,6 @@ import copy
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -70,7 +69,7 @@ def sentences_of(bounds: Tensor) -> list[slice]:
 
 
 @pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> Mock:
+def kernel(monkeypatch):
     """The plain version in place of torch's kernel, which a processor takes, too."""
 
     class Both(GpuOperations, NativeOperations):
@@ -91,7 +90,7 @@ def without_autocast(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Corpus:
+def corpus(tmp_path):
     return Corpus.write(tmp_path / "corpus", iter(PAIRS), 43)
 
 
@@ -108,12 +107,8 @@ def gradients(model: Transformer, batch: Batch, *, bf16: bool = False) -> list[T
     [("fp64", {}), ("fp64", {"window": 5}), ("bf16", {"positions": "learned"})],
 )
 def test_losses_and_gradients_equal_those_with_masks(
-    corpus: Corpus,
-    precision: str,
-    changes: dict[str, Any],
-    kernel: Mock,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    corpus, precision, changes, kernel, monkeypatch
+):
     torch.manual_seed(1)
     model = Transformer(replace(MODEL, **changes))
     exact = copy.deepcopy(model).double()
@@ -137,8 +132,8 @@ def test_losses_and_gradients_equal_those_with_masks(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["padded", "bounded"])
 def test_two_batches_in_one_have_the_losses_and_gradients_of_both(
-    kind: str, corpus: Corpus, kernel: Mock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    kind, corpus, kernel, monkeypatch
+):
     monkeypatch.setattr(gpu_operations, "VARLEN_TYPES", (torch.float64,))
     torch.manual_seed(1)
     model = Transformer(MODEL).double()
@@ -157,7 +152,7 @@ def test_two_batches_in_one_have_the_losses_and_gradients_of_both(
     torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
+def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes():
     lengths = [np.array([30, 25, 17]), np.array([22, 31, 5])]
     with FakeTensorMode(allow_non_fake_inputs=True):
         for dtype, is_taken in ((torch.bfloat16, True), (torch.float32, False)):
@@ -176,9 +171,7 @@ def test_torchs_kernel_gets_bounds_windows_and_types_that_it_takes() -> None:
 
 
 @pytest.mark.parametrize("widths", [(4, 16), (12, 20), (16, 16)])
-def test_widths_that_torchs_kernel_does_not_take_are_filled_up(
-    widths: tuple[int, int], kernel: Mock
-) -> None:
+def test_widths_that_torchs_kernel_does_not_take_are_filled_up(widths, kernel):
     """The kernel takes one width for keys and values, a multiple of 8."""
     source, target = pack_sides([np.array([30, 3]), np.array([22, 31])], fixed_shape(100, 32, 20))
     queries, keys = (
@@ -200,7 +193,7 @@ def test_widths_that_torchs_kernel_does_not_take_are_filled_up(
     torch.testing.assert_close(found[0].transpose(0, 1), expected)
 
 
-def test_dropout_on_the_weights_is_not_computed_by_the_kernel(kernel: Mock) -> None:
+def test_dropout_on_the_weights_is_not_computed_by_the_kernel(kernel):
     [sides] = pack_sides([np.array([30, 3])], fixed_shape(100, 32, 20))
     segments = Segments(torch.ones(1, 128, dtype=torch.long), True, sides)
     q = torch.randn(1, 2, 128, 8).bfloat16()

@@ -3,7 +3,6 @@
 import io
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def sit_before(monkeypatch: pytest.MonkeyPatch) -> Set:
+def sit_before(monkeypatch):
     """Set whether this process has a terminal, and its variables."""
 
     def set_up(*, is_terminal: bool, **variables: str) -> None:
@@ -47,9 +46,7 @@ def sit_before(monkeypatch: pytest.MonkeyPatch) -> Set:
         (True, {"DISPLAY": "localhost:10.0", "SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, False),
     ],
 )
-def test_a_screen_is_one_before_which_a_person_sits(
-    is_terminal: bool, variables: dict[str, str], expected: bool, sit_before: Set
-) -> None:
+def test_a_screen_is_one_before_which_a_person_sits(is_terminal, variables, expected, sit_before):
     sit_before(is_terminal=is_terminal, **variables)
     assert screen.has_screen() is expected
 
@@ -59,13 +56,8 @@ def test_a_screen_is_one_before_which_a_person_sits(
     [([], {"DISPLAY": ":0"}, True), (["--no-browser"], {"DISPLAY": ":0"}, False), ([], {}, False)],
 )
 def test_the_demo_ends_with_the_page_if_there_is_a_screen(
-    words: list[str],
-    variables: dict[str, str],
-    opens: bool,
-    sit_before: Set,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
+    words, variables, opens, sit_before, monkeypatch, tmp_path
+):
     pytest.importorskip("granian")
     commands: list[list[str]] = []
 

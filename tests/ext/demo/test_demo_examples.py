@@ -40,7 +40,7 @@ def pattern_of(sentence: str) -> str:
     return pattern + re.escape(sentence[end:])
 
 
-def test_every_example_is_a_sentence_of_the_corpus() -> None:
+def test_every_example_is_a_sentence_of_the_corpus():
     files = {file for file, _ in EXAMPLES}
     assert {"README.md", "docs/serving.md", "docs/library.md", "docs/pictures.md"} <= files
     frames = built_in_frames().sentences.values()

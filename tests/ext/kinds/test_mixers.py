@@ -23,7 +23,7 @@ class Rounded(nn.Module):
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
-def test_a_recurrence_may_return_another_type_than_it_gets(cell: str) -> None:
+def test_a_recurrence_may_return_another_type_than_it_gets(cell):
     torch.manual_seed(1)
     layer = Recurrent(12, cell)  # type: ignore[arg-type]
     x_BTD = torch.randn(2, 4, 12)

@@ -38,13 +38,13 @@ VARIANTS = {
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_relation_holds_for_every_mixer(variant: str, relation: str) -> None:
+def test_a_relation_holds_for_every_mixer(variant, relation):
     RELATIONS[relation](build(**VARIANTS[variant]))
 
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("dilation", [1, 3])
-def test_convolution_equals_torch(causal: bool, dilation: int) -> None:
+def test_convolution_equals_torch(causal, dilation):
     mine = Convolution(7, 3, dilation=dilation, causal=causal).double()
     x = torch.randn(2, 13, 7, dtype=torch.float64)
     weight = mine.output.weight.view(7, 3, 7).transpose(1, 2)
@@ -54,7 +54,7 @@ def test_convolution_equals_torch(causal: bool, dilation: int) -> None:
     assert close(mine(x), expected)
 
 
-def test_a_language_model_step_by_step_equals_full() -> None:
+def test_a_language_model_step_by_step_equals_full():
     model = LanguageModel(SHAPE).double().eval()
     text = tokens(2, 13)
     full, state = model(text), model.start()
@@ -64,7 +64,7 @@ def test_a_language_model_step_by_step_equals_full() -> None:
         token = text[:, t]
 
 
-def test_a_classifier_takes_means_in_fp32() -> None:
+def test_a_classifier_takes_means_in_fp32():
     """A sum of ones in bf16 ends at 256, and loses digits before."""
     model = Classifier(SHAPE, num_classes=3).eval()
     text, segments = tokens(1, 300), torch.ones(1, 300, dtype=torch.long)
@@ -73,7 +73,7 @@ def test_a_classifier_takes_means_in_fp32() -> None:
             assert model.hidden(text, tokens(1, 1), each).dtype == torch.float32
 
 
-def test_a_classifier_ignores_padding() -> None:
+def test_a_classifier_ignores_padding():
     model = Classifier(SHAPE, num_classes=3).double().eval()
     text = tokens(2, 13)
     segments = (torch.arange(13) < torch.tensor([[13], [6]])).long()
@@ -81,7 +81,7 @@ def test_a_classifier_ignores_padding() -> None:
 
 
 @pytest.mark.parametrize("mixer", ["convolution", "separable"])
-def test_outputs_of_convolutions_are_zero_too(mixer: str) -> None:
+def test_outputs_of_convolutions_are_zero_too(mixer):
     model = build(encoder_mixer=mixer)
     zero_outputs(model)
     layers = [part for part in model.modules() if isinstance(part, Convolution)]
@@ -89,7 +89,7 @@ def test_outputs_of_convolutions_are_zero_too(mixer: str) -> None:
     assert not any(layer.output.weight.any() for layer in layers)
 
 
-def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model() -> None:
+def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model():
     config = ModelConfig(
         source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
         d_model=12, d_ff=17, num_heads=3,
@@ -110,7 +110,7 @@ def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model() -> None:
 
 
 @pytest.mark.parametrize("setting", ["encoder_mixer", "decoder_mixer"])
-def test_an_unknown_mixer_is_reported(setting: str) -> None:
+def test_an_unknown_mixer_is_reported(setting):
     settings: dict[str, Any] = {setting: "lstn", "source_vocab_size": 41, "target_vocab_size": 41}
     with pytest.raises(HeadwayError) as caught:
         Transformer(ModelConfig(**settings))

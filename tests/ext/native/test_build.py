@@ -15,7 +15,7 @@ compiled = pytest.mark.skipif(training_library() is None, reason=library.failure
 
 
 @pytest.fixture
-def own_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_sources(tmp_path, monkeypatch):
     """The directory of a small library's sources, with a cache of its own."""
     sources = tmp_path / "native"
     sources.mkdir()
@@ -37,9 +37,7 @@ def target(sources: Path) -> Path:
 
 @pytest.mark.slow
 @compiled
-def test_compiling_is_logged_before_it_begins(
-    own_sources: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_compiling_is_logged_before_it_begins(own_sources, monkeypatch, caplog):
     before: list[int] = []
     compile_it = build._compile
     monkeypatch.setattr(
@@ -55,7 +53,7 @@ def test_compiling_is_logged_before_it_begins(
 
 
 @compiled
-def test_the_name_of_a_build_depends_on_all_included_files(own_sources: Path) -> None:
+def test_the_name_of_a_build_depends_on_all_included_files(own_sources):
     first = target(own_sources)
     (own_sources / "other.h").write_text("#define OTHER")
     assert target(own_sources) == first
@@ -66,9 +64,7 @@ def test_the_name_of_a_build_depends_on_all_included_files(own_sources: Path) ->
 
 
 @compiled
-def test_a_library_is_loaded_where_the_compiler_is_gone(
-    own_sources: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_library_is_loaded_where_the_compiler_is_gone(own_sources, monkeypatch):
     """As in a container image that a library was built into."""
     assert library._load.__wrapped__("one")[0] is not None
     monkeypatch.delenv("CXX", raising=False)
@@ -82,7 +78,7 @@ def test_a_library_is_loaded_where_the_compiler_is_gone(
 
 @pytest.mark.slow
 @compiled
-def test_a_damaged_library_is_compiled_again(own_sources: Path) -> None:
+def test_a_damaged_library_is_compiled_again(own_sources):
     load = library._load.__wrapped__
     assert load("one")[0] is not None, load("one")[1]
     (file,) = cache_directory().glob("*.so")
@@ -97,9 +93,7 @@ def test_a_damaged_library_is_compiled_again(own_sources: Path) -> None:
     assert "can be written by others" in load("one")[1]
 
 
-def test_native_code_that_cannot_be_built_has_a_reason(
-    own_sources: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_native_code_that_cannot_be_built_has_a_reason(own_sources, monkeypatch):
     for name, value, reason in (
         ("HEADWAY_NATIVE", "0", "HEADWAY_NATIVE=0"),
         ("CXX", "/no/compiler", "/no/compiler"),

@@ -31,9 +31,7 @@ HUGE = 1 << 60  # floats: more memory than any machine has
         ("agreement", (None, None, 0, HUGE, 0.1, 1.0, None, 1)),
     ],
 )
-def test_a_training_function_without_memory_raises_a_memory_error(
-    name: str, arguments: tuple[object, ...]
-) -> None:
+def test_a_training_function_without_memory_raises_a_memory_error(name, arguments):
     library = training_library()
     assert library is not None
     with pytest.raises(MemoryError, match=f"{name}: no memory is left"):
@@ -41,7 +39,7 @@ def test_a_training_function_without_memory_raises_a_memory_error(
 
 
 @compiled
-def test_structures_that_differ_from_cpp_are_rejected() -> None:
+def test_structures_that_differ_from_cpp_are_rejected():
     library = decoding.library()
     assert library is not None
     check_layout(library, [NativeLayer, NativeModel])
@@ -59,7 +57,7 @@ def test_structures_that_differ_from_cpp_are_rejected() -> None:
 
 
 @native
-def test_a_native_object_whose_constructor_failed_is_freed() -> None:
+def test_a_native_object_whose_constructor_failed_is_freed():
     """An error in ``__del__`` would be a warning, which fails a test."""
     with pytest.raises(ValueError, match="not in tuple"):
         decoding.PackedLinear(library(), "fp8", torch.ones(2, 2))

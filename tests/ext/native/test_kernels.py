@@ -1,6 +1,6 @@
 """Native functions equal their plain versions, gradients included."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -45,7 +45,7 @@ def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("width", [1, 131])
-def test_native_dropout_draws_the_mask_of_the_plain_version(dtype: torch.dtype, width: int) -> None:
+def test_native_dropout_draws_the_mask_of_the_plain_version(dtype, width):
     x = torch.randn(5, 3, width).to(dtype)
     mask = Mask(123456789, 987654321, round(0.3 * 65536))
     out, grad = gradients(lambda x: NATIVE.apply_mask(x, mask), x)
@@ -55,7 +55,7 @@ def test_native_dropout_draws_the_mask_of_the_plain_version(dtype: torch.dtype, 
     assert torch.equal(grad, (torch.randn(x.shape).to(dtype).float() * factors).to(dtype))
 
 
-def test_dropout_drops_the_share_p_and_keeps_the_mean() -> None:
+def test_dropout_drops_the_share_p_and_keeps_the_mean():
     factors = torch.cat([Mask.draw(0.1).factors(101, 1009) for _ in range(10)])
     share = (factors == 0).double().mean().item()
     assert abs(share - 0.1) < 4 * (0.1 * 0.9 / factors.numel()) ** 0.5 + 1e-5
@@ -71,9 +71,7 @@ def test_dropout_drops_the_share_p_and_keeps_the_mean() -> None:
     ("x_type", "y_type"), [(torch.float32, torch.float32), (torch.float32, BF16), (BF16, BF16)]
 )
 @pytest.mark.parametrize("p", [0.0, 0.3])
-def test_native_add_norm_equals_the_plain_version(
-    x_type: torch.dtype, y_type: torch.dtype, p: float
-) -> None:
+def test_native_add_norm_equals_the_plain_version(x_type, y_type, p):
     torch.manual_seed(1)
     x, y = torch.randn(5, 7, 67).to(x_type), torch.randn(5, 7, 67).to(y_type)
     weight, bias = torch.rand(67) + 0.5, torch.randn(67)
@@ -92,7 +90,7 @@ def test_native_add_norm_equals_the_plain_version(
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("size", [1e38, torch.nan])
-def test_a_row_too_large_to_normalize_gives_nan(dtype: torch.dtype, size: float) -> None:
+def test_a_row_too_large_to_normalize_gives_nan(dtype, size):
     """PyTorch returns zeros, which look like valid numbers."""
     x, y, one, zero = torch.randn(3, 67), torch.randn(3, 67), torch.ones(67), torch.zeros(67)
     x[1] = torch.linspace(-size, size, 67)
@@ -106,7 +104,7 @@ def test_a_row_too_large_to_normalize_gives_nan(dtype: torch.dtype, size: float)
 @compiled
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> None:
+def test_cross_entropy_equals_torchs(dtype, smoothing):
     torch.manual_seed(1)
     logits, labels = (3 * torch.randn(13, 101)).to(dtype), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
@@ -126,9 +124,7 @@ def test_cross_entropy_equals_torchs(dtype: torch.dtype, smoothing: float) -> No
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
 @pytest.mark.slow
-def test_the_compiled_cross_entropy_equals_the_plain_one(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_compiled_cross_entropy_equals_the_plain_one(monkeypatch, caplog):
     """Traced as on a GPU; to compile for a processor would take long and show nothing more."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
     fuse.cache_clear()
@@ -146,9 +142,7 @@ def test_the_compiled_cross_entropy_equals_the_plain_one(
 @pytest.mark.parametrize("dtype", [torch.float32, BF16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("weight", [0.0, 5.0])
-def test_agreement_equals_its_definition_in_torch(
-    dtype: torch.dtype, smoothing: float, weight: float
-) -> None:
+def test_agreement_equals_its_definition_in_torch(dtype, smoothing, weight):
     torch.manual_seed(1)
     logits, labels = (2 * torch.randn(13, 2, 101)).to(dtype), torch.randint(101, (13,))
     labels[[4, 12]] = -1  # padding
@@ -171,7 +165,7 @@ def test_agreement_equals_its_definition_in_torch(
 
 
 @pytest.fixture
-def threads() -> Iterator[Callable[[int], None]]:
+def threads():
     """Sets the number of threads of native functions, and restores it at the end."""
     before = torch.get_num_threads()
     yield torch.set_num_threads
@@ -179,9 +173,7 @@ def threads() -> Iterator[Callable[[int], None]]:
 
 
 @compiled
-def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(
-    threads: Callable[[int], None],
-) -> None:
+def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(threads):
     torch.manual_seed(2)
     x, y = torch.randn(2, 301, 24)
     weight, bias = torch.rand(24) + 0.5, torch.randn(24)
@@ -204,7 +196,7 @@ def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(
 
 
 @compiled
-def test_backward_uses_the_same_implementation_as_forward() -> None:
+def test_backward_uses_the_same_implementation_as_forward():
     """Also if torch begins to count operations after the forward pass."""
     torch.manual_seed(3)
     x, y = torch.randn(2, 5, 8, requires_grad=True)
@@ -221,7 +213,7 @@ def test_backward_uses_the_same_implementation_as_forward() -> None:
 
 
 @compiled
-def test_cross_entropy_of_extreme_logits_is_finite() -> None:
+def test_cross_entropy_of_extreme_logits_is_finite():
     logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
     nll, _ = NATIVE.cross_entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
     assert torch.isfinite(logits).all()
@@ -240,9 +232,7 @@ def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: flo
 @pytest.mark.parametrize(
     "kind", ["all", "padded", "packed", "causal", "causal, packed", "window", "causal, window"]
 )
-def test_native_attention_equals_the_plain_version(
-    dtype: torch.dtype, T: int, S: int, kind: str
-) -> None:
+def test_native_attention_equals_the_plain_version(dtype, T, S, kind):
     if T != S and kind.startswith(("causal", "window")):
         pytest.skip("these need as many queries as keys")
     torch.manual_seed(T)
@@ -287,7 +277,7 @@ def test_native_attention_equals_the_plain_version(
 
 
 @compiled
-def test_the_distance_counts_in_rows_whose_sentences_stand_apart() -> None:
+def test_the_distance_counts_in_rows_whose_sentences_stand_apart():
     torch.manual_seed(6)
     T, S = 40, 57
     q, k, v = (torch.randn(1, 2, n, 8) for n in (T, S, S))
@@ -306,7 +296,7 @@ def test_the_distance_counts_in_rows_whose_sentences_stand_apart() -> None:
 
 @compiled
 @pytest.mark.parametrize("kind", ["far behind", "just behind", "hidden", "far ahead"])
-def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind: str) -> None:
+def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind):
     torch.manual_seed(4)
     T, S = 20, 23
     hidden = Segments((torch.arange(S) > 5).long()[None], is_packed=False)
@@ -334,7 +324,7 @@ def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind: str) -> None
 
 
 @compiled
-def test_the_longest_span_is_that_of_a_sentence_in_a_packed_row() -> None:
+def test_the_longest_span_is_that_of_a_sentence_in_a_packed_row():
     queries = torch.tensor([[1, 1, 2, 2, 2, 4], [1, 1, 1, 1, 1, 1]])
     keys = torch.tensor([[2, 2, 3, 3, 1, 4, 4], [1, 1, 1, 1, 1, 0, 0]])
     assert longest_span(queries[:1], keys[:1]) == 2
@@ -359,7 +349,7 @@ def test_the_longest_span_is_that_of_a_sentence_in_a_packed_row() -> None:
 
 
 @pytest.mark.parametrize("low", [False, True])
-def test_linear_maps_equal_torchs(low: bool) -> None:
+def test_linear_maps_equal_torchs(low):
     torch.manual_seed(1)
     x, weight, bias = torch.randn(5, 7, 13), torch.randn(11, 13), torch.randn(11)
 
@@ -381,7 +371,7 @@ def test_linear_maps_equal_torchs(low: bool) -> None:
 
 
 @compiled
-def test_inputs_that_native_code_cannot_take_use_the_plain_version() -> None:
+def test_inputs_that_native_code_cannot_take_use_the_plain_version():
     torch.manual_seed(1)
     x, y, gain = torch.randn(3, 8), torch.randn(3, 8), torch.rand(16)[::2] + 1
     for a, w in (
@@ -403,7 +393,7 @@ def test_inputs_that_native_code_cannot_take_use_the_plain_version() -> None:
 
 
 @compiled
-def test_native_attention_stores_the_weights_that_dropout_needs() -> None:
+def test_native_attention_stores_the_weights_that_dropout_needs():
     q = torch.randn(2, 3, 5, 8)
     found, expected = (
         (torch.manual_seed(3), each.attention(q, q, q, Visibility(), 0.5, 0.4))[1]
@@ -413,7 +403,7 @@ def test_native_attention_stores_the_weights_that_dropout_needs() -> None:
     assert not torch.allclose(found, NATIVE.attention(q, q, q, Visibility(), 0.5), atol=0.1)
 
 
-def test_labels_outside_the_vocabulary_are_rejected() -> None:
+def test_labels_outside_the_vocabulary_are_rejected():
     for labels in (torch.tensor([0, 7]), torch.tensor([0])):
         with pytest.raises((IndexError, ValueError)):
             NATIVE.cross_entropy_(torch.randn(2, 7), labels, 0.1)
@@ -422,7 +412,7 @@ def test_labels_outside_the_vocabulary_are_rejected() -> None:
     assert [t.item() for t in narrow] == [t.item() for t in strided]
 
 
-def test_a_frozen_map_among_joint_ones_leaves_the_others_their_gradients() -> None:
+def test_a_frozen_map_among_joint_ones_leaves_the_others_their_gradients():
     maps = [Linear(5, n) for n in (3, 4, 2)]
     maps[0].weight.requires_grad_(False)
     maps[1].bias.requires_grad_(False)

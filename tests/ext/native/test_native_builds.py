@@ -45,7 +45,7 @@ def load_variant(variant: Variant) -> CDLL:
 @native
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", KNOWN, ids=lambda variant: variant.name)
-def test_variants_for_different_processors_give_the_same_bits(variant: Variant) -> None:
+def test_variants_for_different_processors_give_the_same_bits(variant):
     """Sums have one order at every vector width; only a variant without FMA differs in the last bits."""
     if variant.missing(read_instruction_sets()):
         pytest.skip(f"this processor cannot run {variant.name}")
@@ -71,9 +71,7 @@ def compare_with(other: CDLL, most: dict[str, float]) -> None:
 @native
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
-def test_builds_of_different_compilers_give_the_same_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_builds_of_different_compilers_give_the_same_bits(tmp_path, monkeypatch):
     """Except where one compiler fuses a product with a sum and the other does not."""
     monkeypatch.setenv("CXX", "clang++")
     monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path))
@@ -112,7 +110,7 @@ int main() {
 @native
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [0, -1], ids=["newest", "oldest"])
-def test_products_write_only_their_own_memory(place: int, tmp_path: Path) -> None:
+def test_products_write_only_their_own_memory(place, tmp_path):
     """For any number of rows, also none; and a row alone equals the row among others."""
     variant = choose_variants()[place]
     source, built = tmp_path / "products.cpp", tmp_path / "products"
@@ -127,7 +125,7 @@ def test_products_write_only_their_own_memory(place: int, tmp_path: Path) -> Non
 @native
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
-def test_a_long_decoding_writes_only_its_own_memory() -> None:
+def test_a_long_decoding_writes_only_its_own_memory():
     """In a new process, in a build that checks every address; the next call finds it.
 
     Long enough that caches are had several times, for sources of one and of many vectors.

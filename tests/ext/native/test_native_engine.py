@@ -2,7 +2,6 @@
 
 import resource
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ from support.processes import spawn, wait
 
 @native
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_native_logits_equal_those_of_the_model(shape: dict[str, Any]) -> None:
+def test_native_logits_equal_those_of_the_model(shape):
     """Scores that are not scaled round by far more than others: the exact logits give the measure."""
     model = model_of(shape)
     ours, plain = (
@@ -50,9 +49,7 @@ def test_native_logits_equal_those_of_the_model(shape: dict[str, Any]) -> None:
 @native
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_native_rounded_logits_equal_those_of_the_plain_version(
-    shape: dict[str, Any], precision: str
-) -> None:
+def test_native_rounded_logits_equal_those_of_the_plain_version(shape, precision):
     """Both round alike, but where a number lies on the edge, the last bit of fp32 decides.
 
     One such step is 2^-8 of a bf16 number, and of an int8 row 1/127 of its largest; a few of them
@@ -71,9 +68,7 @@ def test_native_rounded_logits_equal_those_of_the_plain_version(
 @pytest.mark.parametrize("rows", [1, 4, 5, 67])
 @pytest.mark.parametrize(("inputs", "outputs"), [(7, 5), (64, 128), (1031, 31)])
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_native_rounded_map_equals_the_plain_version(
-    precision: str, rows: int, inputs: int, outputs: int
-) -> None:
+def test_a_native_rounded_map_equals_the_plain_version(precision, rows, inputs, outputs):
     generator = torch.Generator().manual_seed(rows)
     x = torch.randn(rows, inputs, generator=generator)
     x[0] = 0  # a row without a scale
@@ -97,7 +92,7 @@ def test_a_native_rounded_map_equals_the_plain_version(
     ("shape", "layers"),  # of seven layers, one is watched
     [("plain", 1), ("plain", 7), *((name, 3) for name in SHAPES if name != "shallow")],
 )
-def test_native_attention_equals_that_of_the_model(shape: str, layers: int) -> None:
+def test_native_attention_equals_that_of_the_model(shape, layers):
     model = model_of({**SHAPES[shape], "num_decoder_layers": layers})
     engine, texts = NativeEngine(model, "fp32", library()), sources(9)
     vocab = model.config.target_vocab_size
@@ -117,9 +112,7 @@ def test_native_attention_equals_that_of_the_model(shape: str, layers: int) -> N
 
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_the_attention_of_a_pair_alone_equals_its_own_in_a_batch_bit_for_bit(
-    precision: str,
-) -> None:
+def test_the_attention_of_a_pair_alone_equals_its_own_in_a_batch_bit_for_bit(precision):
     engine = NativeEngine(model_of(SHAPES["wide"]), precision, library(precision))
     texts = sources(37)
     targets = [[*text[3:], *text[:5], EOS] for text in texts]
@@ -137,7 +130,7 @@ def test_the_attention_of_a_pair_alone_equals_its_own_in_a_batch_bit_for_bit(
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("shape", ["plain", "wide"])
-def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(shape: str, precision: str) -> None:
+def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(shape, precision):
     model = model_of(SHAPES[shape])
     engine = NativeEngine(model, precision, library(precision))
     texts = sources(37)
@@ -146,7 +139,7 @@ def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(shape: str, preci
 
 
 @native
-def test_native_prefixes_and_samples_equal_plain_ones() -> None:
+def test_native_prefixes_and_samples_equal_plain_ones():
     model, texts = model_of({}), sources(5)
     ends = {"eos": EOS, "pad": VOCAB - 1}
     prefixes = [[3, 5], [], [7], [], [2, 2, 2]]
@@ -164,7 +157,7 @@ def test_native_prefixes_and_samples_equal_plain_ones() -> None:
 
 
 @native
-def test_the_best_tokens_are_exact_and_ties_are_ordered_by_id() -> None:
+def test_the_best_tokens_are_exact_and_ties_are_ordered_by_id():
     model = model_of({})
     with torch.no_grad():
         model.target_table.weight[30:40] = model.target_table.weight[50]  # eleven equal logits
@@ -187,7 +180,7 @@ def test_the_best_tokens_are_exact_and_ties_are_ordered_by_id() -> None:
 
 
 @native
-def test_log_z_is_finite_for_logits_of_any_size() -> None:
+def test_log_z_is_finite_for_logits_of_any_size():
     model = model_of({"tying": "none", "output_bias": True})
     assert model.output.bias is not None
     for low, high in ((-300.0, 200.0), (-200.0, -199.0), (90.0, 300.0)):
@@ -207,7 +200,7 @@ def test_log_z_is_finite_for_logits_of_any_size() -> None:
 
 
 @native
-def test_predictions_that_are_not_finite_are_reported() -> None:
+def test_predictions_that_are_not_finite_are_reported():
     for layer, value in (("inner", 1e30), ("outer", float("nan")), ("inner", float("inf"))):
         model = model_of({})
         with torch.no_grad():
@@ -218,7 +211,7 @@ def test_predictions_that_are_not_finite_are_reported() -> None:
 
 
 @native
-def test_learned_positions_have_a_limit_and_sinusoids_do_not() -> None:
+def test_learned_positions_have_a_limit_and_sinusoids_do_not():
     engine = NativeEngine(model_of(SHAPES["swish"]), "fp32", library())
     with pytest.raises(HeadwayError, match="61 were learned"):
         engine.start([[5] * 62], 1, 3)
@@ -251,7 +244,7 @@ def want_too_much() -> None:
 @pytest.mark.slow
 @native
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
-def test_missing_memory_raises_an_error_and_the_process_goes_on(tmp_path: Path) -> None:
+def test_missing_memory_raises_an_error_and_the_process_goes_on(tmp_path):
     log = tmp_path / "log"
     assert wait(spawn(want_too_much, log), 60) == 0
     assert log.read_text() == "told: linear_new: no memory is left\n"
@@ -259,7 +252,7 @@ def test_missing_memory_raises_an_error_and_the_process_goes_on(tmp_path: Path) 
 
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_native_logits_that_are_asked_for_are_those_of_the_candidates(precision: str) -> None:
+def test_native_logits_that_are_asked_for_are_those_of_the_candidates(precision):
     engine = NativeEngine(model_of(SHAPES["untied"]), precision, library(precision))
     texts, pad = sources(5), 96
     choices = [np.array([1, 5 + i, 17, 40, 80, pad]) for i in range(5)]

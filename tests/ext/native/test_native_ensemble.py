@@ -38,7 +38,7 @@ def is_close(ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]) -> bo
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", ["native", "plain", "both"])
-def test_a_model_with_itself_equals_the_model(kind: str, precision: str) -> None:
+def test_a_model_with_itself_equals_the_model(kind, precision):
     if kind == "both" and precision != "fp32":
         pytest.skip("the engines round differently")
     model, texts = model_of(SHAPES["wide"]), sources(17)
@@ -52,7 +52,7 @@ def test_a_model_with_itself_equals_the_model(kind: str, precision: str) -> None
 
 @native
 @pytest.mark.parametrize("sharpness", [1, 1e3, 1e5])
-def test_native_candidates_equal_those_of_torch(sharpness: float) -> None:
+def test_native_candidates_equal_those_of_torch(sharpness):
     """Also of tokens that are forced or asked for, and if a probability is too small for a float."""
     models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(40)
     for model in models:
@@ -88,7 +88,7 @@ def test_native_candidates_equal_those_of_torch(sharpness: float) -> None:
 
 
 @native
-def test_a_native_ensemble_refuses_what_does_not_fit() -> None:
+def test_a_native_ensemble_refuses_what_does_not_fit():
     models = [model_of(SHAPES["wide"], seed) for seed in (1, 2)]
     engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
     for counts, rows in (((3, 4), 3), ((4, 3), 4), ((3, 3), 2), ((3, 3), 4)):
@@ -106,7 +106,7 @@ def test_a_native_ensemble_refuses_what_does_not_fit() -> None:
 
 
 @native
-def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found() -> None:
+def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found():
     models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(3)
     with torch.no_grad():
         models[1].target_positions.table_of(9)[:] = math.nan
@@ -118,7 +118,7 @@ def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found() -> None:
 @pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(precision: str) -> None:
+def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(precision):
     models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(37)
     engine = EnsembleEngine(
         [NativeEngine(model, precision, library(precision)) for model in models],

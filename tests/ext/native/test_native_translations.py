@@ -1,7 +1,6 @@
 """Translations by native code: the same for any number of threads, workers and lines beside."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.ext.native import decoding
-from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator
 from support.toy_models import sentences, write_random_model
 
@@ -28,7 +26,7 @@ native = pytest.mark.skipif(decoding.library() is None, reason="needs native cod
 
 @native
 @pytest.mark.parametrize("search", CHOICES.values(), ids=CHOICES)
-def test_a_choice_does_not_depend_on_other_lines(search: SearchConfig, pair: Translator) -> None:
+def test_a_choice_does_not_depend_on_other_lines(search, pair):
     translator = Translator(
         pair.model, pair.tokenizer, languages=("en", "de"),
         backward=None if search.mbr else pair.backward,
@@ -44,13 +42,8 @@ def test_a_choice_does_not_depend_on_other_lines(search: SearchConfig, pair: Tra
 @native
 @pytest.mark.parametrize("way", ["ensemble", "backward", "samples"])
 def test_a_file_has_the_same_bytes_with_any_number_of_workers(
-    way: str,
-    model_directory: Path,
-    backward_directory: Path,
-    tokenizer: Tokenizer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    way, model_directory, backward_directory, tokenizer, tmp_path, monkeypatch
+):
     from headway.cli import file_translation
 
     monkeypatch.setattr(file_translation, "WINDOW", 5)
@@ -77,8 +70,8 @@ def test_a_file_has_the_same_bytes_with_any_number_of_workers(
 @native
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_translations_do_not_depend_on_the_number_of_threads(
-    translator: Translator, tokenizer: Tokenizer, precision: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    translator, tokenizer, precision, monkeypatch
+):
     search = SearchConfig(max_extra=7, batch_tokens=30, precision=precision, n_best=2)
     own = Translator(translator.model, tokenizer, search)
     lines = sentences(60, 5)

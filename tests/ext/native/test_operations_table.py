@@ -20,7 +20,7 @@ OPERATIONS = {name for name in vars(Operations) if not name.startswith("__")}
 
 
 @pytest.fixture(autouse=True)
-def empty_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_table(monkeypatch):
     monkeypatch.setattr(ops, "_installed", {})
 
 
@@ -37,9 +37,7 @@ def gradients(agreement: float = 0.0) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("agreement", [0.0, 5.0])
-def test_a_step_asks_the_table_for_every_operation_and_the_plain_ones_compute_the_same(
-    agreement: float,
-) -> None:
+def test_a_step_asks_the_table_for_every_operation_and_the_plain_ones_compute_the_same(agreement):
     called: set[str] = set()
 
     class Listing(Operations):
@@ -56,17 +54,13 @@ def test_a_step_asks_the_table_for_every_operation_and_the_plain_ones_compute_th
     assert called == (OPERATIONS if agreement else OPERATIONS - {"agreement_"})
 
 
-def test_operations_of_a_processor_work_without_native_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_operations_of_a_processor_work_without_native_code(monkeypatch):
     expected = gradients()
     monkeypatch.setattr("headway.ext.native.native_operations.training_library", lambda: None)
     torch.testing.assert_close(gradients(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_a_type_of_device_without_a_provider_and_a_compiler_get_the_plain_operations(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_type_of_device_without_a_provider_and_a_compiler_get_the_plain_operations(monkeypatch):
     assert operations_of(torch.ones(2, device="meta")) is PLAIN
     with monkeypatch.context() as patch:
         patch.setattr(torch.compiler, "is_compiling", lambda: True)

@@ -1,7 +1,6 @@
 """A shortlist is learned from attention, and a search with it equals a search among its tokens."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from headway.ext.native.shortlist import (
     load_shortlist,
 )
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
 from headway.translation import Hypothesis, Translator, beam_search, save_model
 from headway.translation.engines.plain_engine import PlainEngine
 from headway.translation.engines.protocols import Engine
@@ -49,7 +47,7 @@ def search(
 
 @native
 @pytest.mark.parametrize("shape", ["plain", "pre", "biases"])
-def test_native_search_with_a_shortlist_equals_plain_search(shape: str) -> None:
+def test_native_search_with_a_shortlist_equals_plain_search(shape):
     model, texts, wanted = model_of(SHAPES[shape]), sources(11), choices(11)
     prefixes = [wanted[i][:2].tolist() if i % 3 == 0 else [] for i in range(11)]
     ours = search(NativeEngine(model, "fp32", library()), texts, wanted, prefixes=prefixes)
@@ -61,7 +59,7 @@ def test_native_search_with_a_shortlist_equals_plain_search(shape: str) -> None:
 
 
 @native
-def test_a_forced_token_must_be_on_the_shortlist() -> None:
+def test_a_forced_token_must_be_on_the_shortlist():
     engine = NativeEngine(model_of(SHAPES["plain"]), "fp32", library())
     for forced in (15, 300):
         started = engine.start([[3, 4]], 1, 5, [np.array([1, 10, 20, VOCAB - 1])])
@@ -71,7 +69,7 @@ def test_a_forced_token_must_be_on_the_shortlist() -> None:
 
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_shortlist_of_the_whole_vocabulary_changes_nothing(precision: str) -> None:
+def test_a_shortlist_of_the_whole_vocabulary_changes_nothing(precision):
     model, texts = model_of(SHAPES["wide"]), sources(11)
     engine = NativeEngine(model, precision, library(precision))
     assert search(engine, texts, [np.arange(VOCAB)] * 11) == search(engine, texts, None)
@@ -81,9 +79,7 @@ def test_a_shortlist_of_the_whole_vocabulary_changes_nothing(precision: str) -> 
         assert search(engine, [text], [own]) == [found]
 
 
-def test_a_shortlist_is_learned_from_attention(
-    tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shortlist_is_learned_from_attention(tokenizer, tmp_path, monkeypatch):
     model = Transformer(small_config(tokenizer).model).eval()
 
     def diagonal(
@@ -132,9 +128,7 @@ def test_a_shortlist_is_learned_from_attention(
         load_shortlist(tmp_path, sizes)
 
 
-def test_a_translator_uses_the_shortlist_of_its_directory(
-    tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_a_translator_uses_the_shortlist_of_its_directory(tokenizer, tmp_path):
     torch.manual_seed(3)
     config = small_config(tokenizer)
     save_model(tmp_path, Transformer(config.model), tokenizer, config, ("en", "de"), "# A model\n")

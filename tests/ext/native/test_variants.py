@@ -29,7 +29,7 @@ X86 = VARIANTS["x86_64"]
 BEST = library.choose_variants()[0]
 
 
-def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing() -> None:
+def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing():
     for variant in X86:
         found = list_variants("x86_64", variant.needs | {"other"})
         assert found[0] is variant
@@ -39,7 +39,7 @@ def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing() -> None:
     assert list_variants("riscv64", frozenset()) == [NATIVE, GENERIC]
 
 
-def test_a_variant_can_be_forced_where_the_processor_can_run_it() -> None:
+def test_a_variant_can_be_forced_where_the_processor_can_run_it():
     everything = X86[0].needs | X86[2].needs
     for variant in (*X86, NATIVE):
         assert list_variants("x86_64", everything, variant.name) == [variant]
@@ -50,7 +50,7 @@ def test_a_variant_can_be_forced_where_the_processor_can_run_it() -> None:
 
 
 @compiled
-def test_a_library_knows_what_it_was_built_from() -> None:
+def test_a_library_knows_what_it_was_built_from():
     compiler = find_compiler()
     assert compiler is not None
     for name in LIBRARIES:
@@ -60,7 +60,7 @@ def test_a_library_knows_what_it_was_built_from() -> None:
 
 
 @pytest.fixture
-def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def packaged(tmp_path, monkeypatch):
     """A package with a prebuilt library, which returns 7, and other sources, which return 1."""
     (tmp_path / "one.cpp").write_text('extern "C" int one() { return 7; }\n')
     compiler = find_compiler()
@@ -75,8 +75,8 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @compiled
 def test_the_library_of_a_wheel_is_loaded_unless_code_for_this_processor_is_asked_for(
-    packaged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    packaged, monkeypatch
+):
     with monkeypatch.context() as patch:
         patch.setenv("CXX", "/no/compiler")
         found = library._load.__wrapped__("one")[0]
@@ -90,9 +90,7 @@ def test_the_library_of_a_wheel_is_loaded_unless_code_for_this_processor_is_aske
 
 
 @compiled
-def test_a_compiler_that_does_not_know_a_variant_builds_the_next(
-    packaged: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_compiler_that_does_not_know_a_variant_builds_the_next(packaged, monkeypatch, caplog):
     unknown = Variant("new", ("-mno-such-thing",), frozenset())
     monkeypatch.setattr(library, "PREBUILT", packaged / "none")
     monkeypatch.setattr(library, "choose_variants", lambda: [unknown, BEST])
@@ -107,7 +105,7 @@ def test_a_compiler_that_does_not_know_a_variant_builds_the_next(
 
 @compiled
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the dynamic linker of Linux")
-def test_the_threads_of_native_code_are_those_of_torch() -> None:
+def test_the_threads_of_native_code_are_those_of_torch():
     """The library names no OpenMP library itself, so that there is one in the process."""
     loaded = library.load_library("training")
     assert loaded is not None
@@ -126,7 +124,7 @@ def test_the_threads_of_native_code_are_those_of_torch() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the instructions of x86-64")
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
-def test_a_variant_has_no_instructions_that_its_processors_lack() -> None:
+def test_a_variant_has_no_instructions_that_its_processors_lack():
     """The AVX2 variant would not pass as the oldest variant, so the check can fail."""
     found = {}
     for variant in X86:

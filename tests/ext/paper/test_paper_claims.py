@@ -4,6 +4,7 @@ A claim that compares the wrong models, or in the wrong direction, fails here.
 """
 
 import importlib
+import json
 import math
 import re
 import sys
@@ -36,6 +37,7 @@ from headway.ext.paper.experiments.rivals import RIVALS
 from headway.ext.paper.experiments.table1_translators import LAYER_TYPES
 from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims
 from headway.ext.paper.results import Claim, Finding
+from headway.ext.paper.running import trial_run
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts
@@ -316,6 +318,18 @@ def test_two_models_are_compared_only_if_both_have_learned(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
+def test_table_3_says_what_follows_from_all_of_its_trainings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
+    work = Invented(named("base"), 1.0)
+    groups = work.run_groups(table3.plan(work))
+    found = table3.conclude(work, groups)
+    assert table3_heads.separate_heads(groups) in found
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (5_000, "holds")])
 @pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: row[1])  # fmt: skip
 def test_one_right_text_more_with_every_seed_decides_nothing(
@@ -360,6 +374,15 @@ def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
     assert [claim.verdict for claim in table2.score_claims(work, last, bad)][1] == "not decided"
     last = {"base": good, "big": bad, table2.PUBLISHED: good}
     assert table2.score_claims(work, last, [90.0, 91.1, 89.0])[0].verdict == "not decided"
+
+
+@pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
+def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
+    work = Invented(of_kind("sinusoidal"), 1.0)
+    work.corpus = replace(work.corpus, test=((source, "d e"),) * 3)
+    claim = find_claim(LENGTHS, work, "extrapolate")
+    assert claim.verdict == "not decided"
+    assert missing in claim.ours
 
 
 @pytest.mark.parametrize(("experiment", "words", "favored"), EQUALITIES[:2])
@@ -407,6 +430,29 @@ def test_a_part_is_needed_if_models_learn_only_with_it(
     assert find_claim(experiment, work, words).verdict == found
 
 
+@pytest.mark.slow
+def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_path: Path) -> None:
+    def curve(name: str, lost: Sequence[int]) -> tuple[tuple[float, float], ...]:
+        path = tmp_path / name
+        events = [
+            {"event": "step", "step": step, "nll": None if step in lost else 1 / step}
+            for step in range(1, 901)
+        ]
+        path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
+        return trial_run._loss_curve(path)
+
+    whole, holes = curve("whole", ()), curve("holes", (1, *range(16, 31)))
+    assert whole[0] == (15, sum(1 / step for step in range(1, 16)) / 15)
+    assert holes[0] == (15, sum(1 / step for step in range(2, 16)) / 14)
+    assert [step for step, _ in whole] == [step for step, _ in holes] == [*range(15, 901, 15)]
+    assert math.isnan(holes[1][1])
+    assert whole[2:] == holes[2:]
+    work = Invented(smoothed, 0.0)
+    [trial, *_] = work.run_groups([PlannedTrial("x", work.base)])["x"].trials
+    group = TrialGroup(tuple(replace(trial, loss=loss) for loss in (whole, holes)))
+    assert schedule.draw_losses({"a": group}).svg
+
+
 @pytest.mark.parametrize(
     ("differences", "names_the_rule"), [([1.0, 1.1, 0.9], True), ([1.0, -1.0, 0.1], False)]
 )
@@ -418,3 +464,23 @@ def test_a_claim_says_when_only_the_least_score_keeps_it_open(
     )
     assert claim.verdict == "not decided"
     assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
+
+
+@pytest.mark.slow
+def test_the_times_of_a_shared_gpu_are_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table2, "score", lambda work, group, **options: group.bleu)
+    monkeypatch.setattr(table2, "count_step", lambda shape, tokens: 1e15)  # it takes seconds
+    work = Invented(named("big"), 1.0)
+    sizes = replace(work.base.model, source_vocab_size=9, target_vocab_size=9)
+    groups = work.run_groups([PlannedTrial("base", replace(work.base, model=sizes))])
+    on_cores, on_a_gpu = (
+        table2.trained_table(work, groups, {"base": groups["base"].bleu}, (), flops).rows[0]
+        for flops in (2.0, None)
+    )
+    assert on_cores[:-3] == on_a_gpu[:-3]
+    assert on_cores[-3] == 2.0 * groups["base"].seconds
+    assert (on_a_gpu[-3], on_a_gpu[-2], on_a_gpu[-1]) == (None, on_cores[-2], None)
+    assert "a second are of processor time." in table3.score_table(groups).note
+    work.device = "cuda"
+    groups = work.run_groups([PlannedTrial("base", work.base)])
+    assert "a second are of time on a GPU beside others." in table3.score_table(groups).note

@@ -1,21 +1,30 @@
 """What a result depends on: other code, other data and another device give another one."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper import reproduction
 from headway.ext.paper.experiments import (
     arguments_mask,
+    classification,
+    rivals,
     rivals_sentences,
+    table3,
     table4,
 )
 from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.results import Finding, Table
-from headway.ext.paper.running import sources
+from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
+from headway.ext.paper.running import sources, task
+from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.labeled_texts import LabeledTexts
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 
@@ -106,6 +115,18 @@ def test_the_version_follows_the_code_and_no_docstring_or_comment(text: str, pac
     assert (version_in_another_process("pack.used") == first) == (text in SAME)
 
 
+@pytest.mark.parametrize("library", ["sacremoses", "torch"])
+def test_the_version_follows_each_library_that_decides_subwords_weights_or_scores(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = sources.code_version
+    before = version("headway.files")
+    monkeypatch.setattr(
+        sources, "version", lambda name: "9.9" if name == library else metadata.version(name)
+    )
+    assert version("headway.files") != before
+
+
 @pytest.mark.parametrize(
     ("experiment", "parts"),
     [
@@ -136,6 +157,71 @@ def test_no_training_follows_what_judges_it(
         assert not any(
             name.startswith(("ext/paper/experiments/", "ext/paper/settings/")) for name in names
         )
+
+
+@pytest.mark.slow
+def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:
+    work = Study(tmp_path, "toy")
+    plans = {plan.name: plan for plan in rivals.plan_translators(work)}
+    keys = {name: plan.key(work.corpus) for name, plan in plans.items()}
+    assert len(set(keys.values())) == len(plans)
+    bytenet = replace(plans["ByteNet"], name="another label")
+    assert bytenet.key(work.corpus) == keys["ByteNet"]
+    assert replace(bytenet, system=RecurrentTranslator).key(work.corpus) != keys["ByteNet"]
+    of_one_file = {
+        replace(bytenet, system=each).key(work.corpus) for each in (GatedUnit, RecurrentTranslator)
+    }
+    assert len(of_one_file) == 2
+    for name, plan in plans.items():
+        found = {path.name for path in sources.sources(*plan._modules(work.corpus))}
+        assert ("bytenet.py" in found) == (name == "ByteNet")
+        assert {"rival.py", "rival_training.py", "scoring.py"} <= found
+
+
+@pytest.mark.slow
+def test_data_are_prepared_again_by_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
+    text = Bitext("text", pairs[:-1], pairs[-1:], pairs[-1:], ("en", "de"))
+    labeled = LabeledTexts("labels", classification.make_tasks(Study(tmp_path, "toy"))[0].examples)
+    trees = table4.find_treebank(Study(tmp_path, "toy"))
+    for each, config in (
+        (text, TextConfig(vocab_size=300)),
+        (labeled, TextConfig(vocab_size=400)),
+        (trees, TextConfig(vocab_size=340)),
+    ):
+        first, test = each.prepare(tmp_path / "data", config)
+        for path in test:  # it is written again
+            path.unlink()
+        assert each.prepare(tmp_path / "data", config) == (first, test)
+        assert all(path.is_file() for path in test)
+        with monkeypatch.context() as patch:
+            patch.setattr(task, "code_version", lambda *modules: "another")
+            assert each.prepare(tmp_path / "data", config)[0] != first
+
+
+def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = set()
+    for is_there in (True, False):
+        monkeypatch.setattr(reproduction, "has_matplotlib", lambda found=is_there: found)
+        keys |= {reproduction._key("smoothing", Study(tmp_path, device=d)) for d in ("cpu", "cuda")}
+    assert len(keys) == 4
+
+
+def test_a_result_follows_what_writes_the_built_in_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = iter(["9.8", "9.9", ""])
+
+    def find_version(name: str) -> str:
+        found = next(versions) if name == "babel" else metadata.version(name)
+        return found or metadata.version("no such package")
+
+    monkeypatch.setattr(reproduction, "version", find_version)
+    assert len({reproduction._key("smoothing", Study(tmp_path)) for _ in range(3)}) == 3
 
 
 def test_a_result_is_of_the_code_and_files_that_it_began_with(
@@ -182,3 +268,16 @@ def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.Monke
     (folder / "valid.tree").rename(folder / "dev.tree")
     with pytest.raises(HeadwayError, match=r"treebank: has no valid\.tree:"):
         shown()
+
+
+@pytest.mark.slow
+def test_settings_of_all_rows_are_written_after_those_of_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
+
+    def count(*rows: str) -> int:
+        reproduce("table3", Study(tmp_path, "paper", rows=rows))
+        return len(list((tmp_path / "settings").iterdir()))
+
+    assert count("A") < count() == count("B")

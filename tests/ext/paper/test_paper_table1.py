@@ -3,13 +3,19 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from headway.ext.paper.experiments import table1
 from headway.ext.paper.measuring.costs import (
     count_operations,
+    mixing_pass,
+    processor_seconds,
+    saved_bytes,
+    stored_attention_pass,
 )
 from headway.ext.paper.measuring.fitting import find_crossing, fit_exponents, fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME, LAYER_TYPES, LayerType
+from headway.ext.paper.measuring.operation_counter import OperationCounter
 from headway.ext.paper.measuring.paths import (
     layers_by_formula,
     layers_by_gradient,
@@ -18,6 +24,17 @@ from headway.ext.paper.measuring.paths import (
 from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.results import Claim, Findings, Table
 from headway.ext.paper.running.study import Study
+
+
+def test_the_counter_counts_products_and_changes_nothing() -> None:
+    a, b, c = torch.randn(3, 5), torch.randn(5, 7), torch.randn(7, 2)
+    with OperationCounter(depths=True) as counter:
+        y = (a @ b) @ c
+        z = y * y
+    assert counter.operations == 3 * 5 * 7 + 3 * 7 * 2 + 3 * 2
+    assert counter.elementwise == 6
+    assert (counter.depth(y), counter.depth(z), counter.depth(a)) == (2, 2, 0)
+    assert torch.equal(y, a @ b @ c)
 
 
 def test_counted_operations_equal_the_formulas() -> None:
@@ -95,6 +112,18 @@ def test_the_crossing_is_the_point_where_two_curves_meet() -> None:
         11
     )
     assert find_crossing(sizes, [1] * 5, [2] * 5) is None
+
+
+def test_memory_of_stored_attention_is_quadratic_and_of_the_layer_linear() -> None:
+    n = 320
+    run, mixer = mixing_pass(BY_NAME["self-attention"], n, 64)
+    twice, other = mixing_pass(BY_NAME["self-attention"], 2 * n, 64)
+    assert saved_bytes(twice, other) / saved_bytes(run, mixer) == pytest.approx(2, rel=0.01)
+    assert (
+        saved_bytes(stored_attention_pass(2 * n, 64)) / saved_bytes(stored_attention_pass(n, 64))
+        > 3
+    )
+    assert 0 < processor_seconds(run, repeats=1, least=0.0) < 10
 
 
 @pytest.mark.slow

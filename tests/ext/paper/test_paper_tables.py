@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from headway.config import Config, ModelConfig
 from headway.ext.paper import charts, report
 from headway.ext.paper.charts import curves, intervals
-from headway.ext.paper.experiments import schedule, table2, table4, tying, wmt14
+from headway.ext.paper.experiments import schedule, table2, table3, table4, tying, wmt14
 from headway.ext.paper.experiments.table3_parameters import common_vocabulary
 from headway.ext.paper.measuring.parameters import (
     count_parameters,
@@ -23,18 +23,22 @@ from headway.ext.paper.measuring.parameters import (
     with_joint_vocabulary,
 )
 from headway.ext.paper.parsing.parser import PAPER
-from headway.ext.paper.reproduction import EXPERIMENTS
+from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims
 from headway.ext.paper.results import Findings, Table
 from headway.ext.paper.running.bitext import Bitext
+from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import score_predictions
 from headway.ext.paper.running.settings_tables import describe_regime, list_bases
 from headway.ext.paper.running.study import Study
+from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.settings import paper_settings
 from headway.ext.paper.table3_rows import CONTROLS, TABLE3, configure, find_row, shapes
+from headway.ext.paper.verdicts import Gate
 from headway.model import Transformer, parameter_count
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.objective import plain_loss
+from headway.training.steps.optimizers import learning_rate
 
 ODD = ModelConfig(
     source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,
@@ -48,6 +52,16 @@ def test_the_formula_gives_the_parameters_of_the_built_model(tying: str, positio
     config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
     total = parameter_count(Transformer(config))
     assert parameters_by_formula(config) == count_parameters(config) == total
+
+
+def test_every_row_of_table_3_changes_exactly_its_settings() -> None:
+    for row in TABLE3:
+        found = configure(Config(), row)
+        for section, changes in (("model", row.model), ("training", row.training)):
+            for name, value in changes.items():
+                assert getattr(getattr(found, section), name) == value, row.label
+        assert found.model.head_widths[1] == row.model.get("d_v", 64)
+    assert configure(SMALL, TABLE3[0]) == SMALL
 
 
 def test_rows_at_another_size_keep_the_papers_ratios() -> None:
@@ -159,6 +173,78 @@ def test_the_gradient_of_tied_matrices_is_the_sum_of_the_untied_ones() -> None:
 
 def test_the_checked_learning_rate_is_equation_3() -> None:
     assert all(claim.verdict == "shown" for claim in schedule.check_rates())
+
+
+def test_two_trainings_differ_in_the_warm_up_alone() -> None:
+    base = replace(Config(), training=replace(Config().training, warmup_steps=400))
+
+    def rates(warm_up: schedule.WarmUp) -> list[float]:
+        config = warm_up.of(base).training
+        return [
+            learning_rate(
+                step,
+                d_model=512,
+                warmup_steps=config.warmup_steps,
+                scale=config.rate_scale,
+                decay=config.decay,
+            )
+            for step in range(1, 1000)
+        ]
+
+    peak = (512 * 400) ** -0.5
+    assert schedule.WarmUp(400).of(base) == base
+    assert max(rates(schedule.WarmUp(400))) == pytest.approx(peak)
+    assert max(rates(schedule.WarmUp(1))) == pytest.approx(20 * peak)  # equation 3
+    level, abrupt = rates(schedule.WarmUp(400, "none")), rates(schedule.WarmUp(1, "none"))
+    assert abrupt == pytest.approx([peak] * len(abrupt))
+    assert level[399:] == pytest.approx(abrupt[399:])
+    assert level[0] == pytest.approx(peak / 400)
+
+
+def groups_with(change: float, base: float = 70.0) -> dict[str, TrialGroup]:
+    """Make scores: every row but the base has ``change`` BLEU more, a little different for each seed."""
+
+    def trial(seed: int, shift: float) -> Trial:
+        scores = {
+            "bleu": base + seed + shift * (1 + seed / 10),
+            "perplexity": math.exp(1 - shift / 10),
+        }
+        return Trial("x", seed, Path("none"), 7, 3, ((1, 2.0),), scores, 10.0, 1.0, Config())
+
+    return {
+        row.label: TrialGroup(
+            tuple(trial(seed, 0.0 if row.name == "base" else change) for seed in range(3))
+        )
+        for row in TABLE3
+    }
+
+
+def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = tying.compare_parameters()
+    assert (claim.verdict, claim.ours) == ("shown", "37.9 million fewer of 100.9")
+    monkeypatch.setattr(tying, "count_parameters", lambda shape: 5)
+    assert tying.compare_parameters().verdict == "does not"
+
+
+@pytest.mark.slow
+def test_the_verdicts_of_table_3_follow_the_scores() -> None:
+    """The claims have the right direction by test_paper_claims.py; these are the rows and the table."""
+    gate = Gate(50.0)
+    some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
+    assert [claim.text for claim in judge_claims("table3", some, gate)] == [
+        "A single head is worse than the base's", "Quality also drops with too many heads",
+    ]  # fmt: skip
+    assert len(table3.score_table(some).rows) == 5
+    assert len(table3.difference_table(some, gate).rows) == 4
+    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), gate).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
+    # The paper has no difference there, so that there is no direction.
+    assert rows["(A) h = 16"][3] is rows["(A) h = 16"][6] is None
+    # Models that have hardly learned are not compared.
+    mixed = groups_with(-2.0) | {"(A) h = 1": groups_with(-45.0)["(A) h = 1"]}
+    rows = {row[0]: row for row in table3.difference_table(mixed, gate).rows}
+    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
+    assert rows["(A) h = 32"][3] == "holds"
 
 
 def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Tokenizer) -> None:

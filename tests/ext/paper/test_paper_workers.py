@@ -6,6 +6,7 @@ import runpy
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +16,58 @@ from typing import IO
 import pytest
 
 from headway.config import TextConfig
+from headway.errors import HeadwayError
 from headway.ext.paper.running import workers
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
+from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
+from headway.locks import DirectoryLock
 from headway.training.storage.run_directory import RunDirectory
 from support.processes import Forked
+
+
+class FakeWorker:
+    """A worker that fails if it is the first; the others run until they are terminated."""
+
+    started: dict[str, "FakeWorker"]
+
+    def __init__(self, command: list[str], **options: object) -> None:
+        self.name, self.is_terminated = Path(command[-1]).name, threading.Event()
+        if self.name == "c":  # which the thread of the failed one has taken
+            assert self.started["b"].is_terminated.wait(20)
+        self.started[self.name] = self
+
+    def __enter__(self) -> "FakeWorker":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def terminate(self) -> None:
+        self.is_terminated.set()
+
+    def wait(self) -> int:
+        if self.name == "a":
+            while "b" not in self.started:
+                pass
+            return 1
+        return -15 if self.is_terminated.wait(5) else 0
+
+
+def test_no_worker_runs_on_when_another_has_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeWorker, "started", {}, raising=False)
+    monkeypatch.setattr(workers.subprocess, "Popen", FakeWorker)
+    places = [tmp_path / name for name in "abcd"]
+    for place in places:
+        place.mkdir()
+    with pytest.raises(HeadwayError, match="/a: the worker ended with 1"):
+        list(run_together(run_trial, places, 2))
+    assert all(worker.is_terminated.is_set() for worker in FakeWorker.started.values())
+    assert "d" not in FakeWorker.started
 
 
 class ForkedWorker(Forked):
@@ -49,6 +95,24 @@ class ForkedWorker(Forked):
 
 # In place of the module `subprocess`.
 FORKING = SimpleNamespace(Popen=ForkedWorker, PIPE=subprocess.PIPE)
+
+
+@pytest.mark.slow
+def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "subprocess", FORKING)
+    directory = tmp_path / "a"
+    directory.mkdir()
+    (directory / "log.txt").write_text("step 1\n")
+    lock = DirectoryLock(directory)
+    lock.acquire()
+    with pytest.raises(HeadwayError) as found:
+        list(run_together(run_trial, [directory], 1))
+    assert str(found.value).startswith(f"{directory}: process {os.getpid()} is at work here")
+    log = (directory / "log.txt").read_text().splitlines()
+    assert log == ["step 1", str(found.value)]
+    lock.release()
 
 
 def train_for_long(folder: Path) -> None:

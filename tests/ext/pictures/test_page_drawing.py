@@ -5,7 +5,6 @@ The page's script runs in Node with a few stand-ins for the elements of a browse
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -50,7 +49,7 @@ Elements = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def maps() -> AttentionMaps:
+def maps():
     """Maps whose weights are whole bytes, as in the page's data."""
     random = np.random.default_rng(5)
     weights = random.dirichlet(np.full(SOURCES, 0.3), (LAYERS, HEADS, TARGETS)).astype(np.float32)
@@ -60,7 +59,7 @@ def maps() -> AttentionMaps:
 
 
 @pytest.fixture(scope="module")
-def drawn(maps: AttentionMaps) -> Iterator[Elements]:
+def drawn(maps):
     """The elements that the page draws, for each view and each choice."""
     requests = [
         [view, choice.layer, list(choice.heads), spot(choice)]
@@ -81,7 +80,7 @@ def spot(choice: Selection) -> dict[str, int] | None:
 
 
 @pytest.mark.slow
-def test_the_page_draws_what_the_files_draw(maps: AttentionMaps, drawn: Iterator[Elements]) -> None:
+def test_the_page_draws_what_the_files_draw(maps, drawn):
     found = maps.maps["cross"]
     links_seen = boxes_seen = cells_seen = 0
     for (view, choice), elements in zip(product(VIEWS, CHOICES), drawn, strict=True):

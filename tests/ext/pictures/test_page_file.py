@@ -7,7 +7,6 @@ import base64
 import hashlib
 import json
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,14 +21,14 @@ SCRIPTS = [PICTURE_SCRIPTS / "maps.js", PICTURE_SCRIPTS / "reading.js"]
 
 
 @pytest.fixture
-def maps() -> AttentionMaps:
+def maps():
     random = np.random.default_rng(5)
     queries, keys = [" Der", " Hu", "nd", "</s>", *HOSTILE], ["<start>", " ", "The", " d", "og"]
     weights = random.dirichlet(np.ones(len(keys)), (2, 3, len(queries))).astype(np.float32)
     return AttentionMaps(HOSTILE[0], "half \ud800", {"cross": AttentionMap(queries, keys, weights)})
 
 
-def test_the_policy_of_the_page_allows_only_its_script_and_style(maps: AttentionMaps) -> None:
+def test_the_policy_of_the_page_allows_only_its_script_and_style(maps):
     page = Page(html(maps))
     scripts, styles = page.named("script"), page.named("style")
     [policy] = [str(a["content"]) for a, _ in page.named("meta") if "http-equiv" in a]
@@ -42,9 +41,7 @@ def test_the_policy_of_the_page_allows_only_its_script_and_style(maps: Attention
     assert "unsafe" not in policy
 
 
-def test_the_page_contains_the_maps_and_their_text_cannot_end_the_element(
-    maps: AttentionMaps,
-) -> None:
+def test_the_page_contains_the_maps_and_their_text_cannot_end_the_element(maps):
     page = Page(html(maps))
     [data] = [text for a, text in page.named("script") if a.get("id") == "data"]
     assert "<" not in data
@@ -52,11 +49,11 @@ def test_the_page_contains_the_maps_and_their_text_cannot_end_the_element(
     assert json.loads(data) == view_json(maps)
 
 
-def test_the_page_requests_nothing_from_other_servers(maps: AttentionMaps) -> None:
+def test_the_page_requests_nothing_from_other_servers(maps):
     assert not foreign_addresses(html(maps))
 
 
-def test_the_written_file_is_the_page(maps: AttentionMaps, tmp_path: Path) -> None:
+def test_the_written_file_is_the_page(maps, tmp_path):
     write_html(tmp_path / "a.html", maps)
     assert (tmp_path / "a.html").read_bytes().decode() == html(maps)
     with pytest.raises(FileNotFoundError, match="nowhere"):
@@ -65,7 +62,7 @@ def test_the_written_file_is_the_page(maps: AttentionMaps, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["maps", "words"])
-def test_the_script_decodes_the_weights(maps: AttentionMaps, form: str) -> None:
+def test_the_script_decodes_the_weights(maps, form):
     expected = (maps if form == "maps" else maps.words()).maps["cross"]
     json_maps = view_json(maps)[form]
     found = evaluate(SCRIPTS, "[...headway.decode(given.cross).weights]", json_maps)
@@ -75,7 +72,7 @@ def test_the_script_decodes_the_weights(maps: AttentionMaps, form: str) -> None:
 
 
 @pytest.mark.parametrize("view", ["heads", "paper", "grid", "heat", "alignment"])
-def test_arrow_keys_reach_every_token_cell_and_head(maps: AttentionMaps, view: str) -> None:
+def test_arrow_keys_reach_every_token_cell_and_head(maps, view):
     found = evaluate(
         SCRIPTS,
         "const map = headway.decode(given.json.maps.cross);"

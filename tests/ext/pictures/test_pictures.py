@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,7 +14,7 @@ from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST, head_color
 from headway.ext.pictures.text_width import text_width
-from headway.ext.pictures.views import VIEWS, ViewName, draw_view, view_json
+from headway.ext.pictures.views import VIEWS, draw_view, view_json
 from support.attention_json import read_maps
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,7 +26,7 @@ def labels(count: int, last: str = "</s>") -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def maps() -> AttentionMaps:
+def maps():
     random = np.random.default_rng(5)
 
     def draw(rows: int, columns: int) -> np.ndarray:
@@ -60,9 +59,7 @@ def style(element: ElementTree.Element) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("view", "heads"), [("heads", [2, 9]), ("paper", None)])
-def test_every_link_shows_its_weight(
-    maps: AttentionMaps, view: ViewName, heads: list[int] | None
-) -> None:
+def test_every_link_shows_its_weight(maps, view, heads):
     """The links are the weights, and the lines of the file are the links, in the same order."""
     picture = draw_view(maps, view, "cross", layer=1, heads=heads)
     weights = maps.maps["cross"].weights[1]
@@ -92,7 +89,7 @@ def test_every_link_shows_its_weight(
     assert len(cues) == len(chosen)
 
 
-def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
+def test_links_end_at_their_tokens(maps):
     """Columns have tokens and links at the same heights, the paper's orientation at the same x."""
     for view, along in (("heads", 1), ("paper", 0)):
         layout = draw_view(maps, view, "cross").layout  # type: ignore[arg-type]
@@ -116,7 +113,7 @@ def test_links_end_at_their_tokens(maps: AttentionMaps) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("view", ["heads", "paper"])
-def test_the_view_of_one_query_has_only_its_links(maps: AttentionMaps, view: ViewName) -> None:
+def test_the_view_of_one_query_has_only_its_links(maps, view):
     picture = draw_view(maps, view, "encoder", layer=0, query=3)
     weights = maps.maps["encoder"].weights[0, :, 3]
     assert {link.query for link in picture.links} == {3}
@@ -161,7 +158,7 @@ def cells_of(root: ElementTree.Element, name: str, shape: tuple[int, int]) -> np
     return np.asarray(pixels[np.ix_(rows, columns)][..., 3])
 
 
-def test_the_grid_shows_every_head(maps: AttentionMaps) -> None:
+def test_the_grid_shows_every_head(maps):
     picture = draw_view(maps, "grid", "cross")
     weights = maps.maps["cross"].weights
     root = read(picture)
@@ -175,7 +172,7 @@ def test_the_grid_shows_every_head(maps: AttentionMaps) -> None:
         assert drawn == pytest.approx(np.where(expected >= FAINTEST, expected, 0), abs=0.0041)
 
 
-def test_a_heat_map_is_the_mean_of_its_heads(maps: AttentionMaps) -> None:
+def test_a_heat_map_is_the_mean_of_its_heads(maps):
     weights = maps.maps["cross"].weights
     for heads in ([4], [1, 5], None):
         picture = draw_view(maps, "heat", layer=2, heads=heads)
@@ -186,9 +183,7 @@ def test_a_heat_map_is_the_mean_of_its_heads(maps: AttentionMaps) -> None:
         assert drawn == pytest.approx(np.where(cells >= FAINTEST, cells, 0), abs=0.0041)
 
 
-def test_the_alignment_links_each_target_word_to_its_strongest_sources(
-    maps: AttentionMaps,
-) -> None:
+def test_the_alignment_links_each_target_word_to_its_strongest_sources(maps):
     picture = draw_view(maps, "alignment")
     mean = maps.maps["cross"].weights[-1].mean(0)  # Shallow models align best in the last layer.
     linked: dict[int, set[int]] = {}
@@ -240,7 +235,7 @@ def check_layout(layout: PictureLayout) -> None:
 
 
 @pytest.mark.parametrize("kind", ["encoder", "cross"])
-def test_nothing_leaves_the_picture_or_overlaps(maps: AttentionMaps, kind: str) -> None:
+def test_nothing_leaves_the_picture_or_overlaps(maps, kind):
     long = AttentionMap(
         [" Donaudampfschifffahrtsgesellschaft", " 日本語の長い文", " 🐶🐶🐶", "</s>", " a"],
         labels(SOURCES),
@@ -260,7 +255,7 @@ def test_nothing_leaves_the_picture_or_overlaps(maps: AttentionMaps, kind: str) 
             assert label.x + text_width(label.text, label.size) <= picture.width
 
 
-def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
+def test_the_page_gets_the_layouts_of_the_files(maps):
     found = json.loads(json.dumps(view_json(maps)))
     assert read_maps(found).source == maps.source
     for kind in maps.maps:
@@ -281,7 +276,7 @@ def test_the_page_gets_the_layouts_of_the_files(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.slow
-def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
+def test_svg_has_a_title_and_holds_any_text(maps):
     hostile = ' <script>alert("1")</script>&\x00\x0b\ufffe'
     odd = AttentionMap(
         [hostile, "]]>"], [" $x^2$", " 漢字🐶"], np.full((1, 1, 2, 2), 0.5, np.float32)
@@ -297,7 +292,7 @@ def test_svg_has_a_title_and_holds_any_text(maps: AttentionMaps) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_picture_gives_the_same_bytes(maps: AttentionMaps, tmp_path: Path) -> None:
+def test_the_same_picture_gives_the_same_bytes(maps, tmp_path):
     pytest.importorskip("matplotlib")
     picture = draw_view(maps, "heads", heads=[1, 4], query=2)
     for suffix, start in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):

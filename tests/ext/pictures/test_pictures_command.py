@@ -1,13 +1,16 @@
 """``headway picture`` writes the requested view, and its numbers are those of the model."""
 
 import errno
+import json
 import os
 import re
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import torch
 
@@ -20,7 +23,9 @@ from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
+from headway.model import Transformer
 from headway.translation import Translator
+from support.attention_json import read_maps
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
@@ -83,6 +88,14 @@ def test_explain_prints_the_numbers(
     assert "q of Katze" in table
 
 
+def test_explain_rejects_a_layer_without_dot_products(translator: Translator) -> None:
+    config = replace(translator.model.config, encoder_mixer="lstm")
+    recurrent = Translator(Transformer(config), translator.tokenizer)
+    assert explain(recurrent, SOURCE, TARGET, kind="cross").keys
+    with pytest.raises(HeadwayError, match="no dot products to explain in its encoder"):
+        explain(recurrent, SOURCE, TARGET, kind="encoder")
+
+
 def test_pages_json_and_numbers_need_no_matplotlib(
     model_directory: Path,
     tmp_path: Path,
@@ -135,6 +148,18 @@ def test_every_view_is_written(model_directory: Path, tmp_path: Path, words: lis
         assert tokens == [*SOURCE.split(), "&lt;/s&gt;"]
 
 
+def test_json_and_html_hold_the_maps(
+    model_directory: Path, translator: Translator, tmp_path: Path
+) -> None:
+    for name in ("a.json", "a.html"):
+        picture(model_directory, "--out", str(tmp_path / name))
+    maps = read_maps(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
+    expected = sentence_maps(translator, SOURCE, TARGET)
+    for kind, found in expected.maps.items():
+        assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003
+    assert "<html" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "words", [["a.html"], ["a.svg"], ["a.svg", "--view", "growth"]], ids=" ".join
 )
@@ -174,6 +199,31 @@ def test_tokens_are_found_by_text_or_number() -> None:
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "options", "name"),
+    re.findall(r'^    headway picture runs/demo "(.*?)" (.*) --out ([\w-]+)\.svg$', PAGE, re.M),
+)
+def test_a_picture_of_the_documentation_is_that_of_its_command(
+    sentence: str, options: str, name: str
+) -> None:
+    svg = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    title = str(re.search("<title>(.*)</title>", svg)[1])  # type: ignore[index]
+    parts = {
+        "kind": "{} self-attention",
+        "layer": "layer {} of 2",
+        "heads": "head {}",
+        "word": "from {}",
+    }
+    for option, value in re.findall(r"--(kind|layer|heads|word) (\w+)(?!\S)", options):
+        assert parts[option].format(value) in title
+    if "--explain" in options:
+        assert re.findall(r"^    (\w+ self-attention, .*)$", PAGE, re.M) == [
+            title.split(", from")[0]
+        ]
+    else:
+        assert f"<dc:description>{sentence} | " in svg
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -28,7 +27,7 @@ def texts(picture: Picture) -> list[str]:
     return [picture.title, *(label.text for label in picture.layout.labels)]
 
 
-def test_the_diagram_names_layers_heads_and_sizes() -> None:
+def test_the_diagram_names_layers_heads_and_sizes():
     words = {name: texts(diagram(config)) for name, config in CONFIGS.items()}
     assert words["paper"].count("6 ×") == 2
     assert words["paper"].count("8 heads, d_k = d_v = 64") == 3
@@ -54,7 +53,7 @@ def test_the_diagram_names_layers_heads_and_sizes() -> None:
 
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
-def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
+def test_parts_do_not_overlap_and_letters_fit(config):
     picture = diagram(config)
     layout = picture.layout
     parts = [box for box in layout.boxes if box.role == "part"]
@@ -83,9 +82,7 @@ def test_parts_do_not_overlap_and_letters_fit(config: ModelConfig) -> None:
         assert max(line.y1, line.y2) <= layout.y + layout.height
 
 
-def test_info_writes_the_diagram(
-    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_info_writes_the_diagram(model_directory, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     out = tmp_path / "model.svg"
     dispatch(["info", str(model_directory), "--diagram", str(out)])

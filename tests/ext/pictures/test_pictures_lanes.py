@@ -1,11 +1,13 @@
 """The lanes of an attention step show its numbers, and an animation shows each word with its links."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from headway.errors import HeadwayError
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.explain import Explanation, explain
 from headway.ext.pictures.growth import growth_svg
@@ -78,6 +80,14 @@ def test_each_lane_has_its_query_and_its_numbers(found: Explanation) -> None:
     assert legend == "blue: positive; red: negative; the stronger, the larger"
     shown = [box.opacity for box in layout.boxes if box.role == "weight"]
     assert shown == pytest.approx(found.weights[found.visible])
+
+
+def test_a_picture_of_too_many_numbers_is_refused(found: Explanation) -> None:
+    long = replace(found, keys=["key"] * 999)
+    with pytest.raises(
+        HeadwayError, match=r"^\d queries of 999 keys .*: choose one query with --word"
+    ):
+        lanes(long)
 
 
 def test_each_word_appears_with_its_links(translator: Translator) -> None:

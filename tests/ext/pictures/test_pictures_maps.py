@@ -12,7 +12,6 @@ from headway.ext.pictures.labels import START, spell, word_groups
 from headway.model import MultiHeadAttention, Transformer
 from headway.text.batches import Batch
 from headway.text.tokenizer import Tokenizer
-from headway.translation import Translator
 from headway.translation.batching import pad_right
 from support.attention_json import read_maps
 from support.toy_models import sentences, small_config, translate_words
@@ -26,9 +25,7 @@ def make(tokenizer: Tokenizer, texts: list[str]) -> Batch:
     return Batch(source, source_segments, target, target_segments, rows, sum(map(len, targets)))
 
 
-def test_weights_times_values_give_the_output_of_the_attention(
-    translator: Translator, tokenizer: Tokenizer
-) -> None:
+def test_weights_times_values_give_the_output_of_the_attention(translator, tokenizer):
     """With W^V and W^O the maps give the output of each attention, so the model used these weights."""
     model, batch = translator.model, make(tokenizer, sentences(3, 21))
     maps = attention_maps(model, batch)
@@ -55,9 +52,7 @@ def test_weights_times_values_give_the_output_of_the_attention(
         hook.remove()
 
 
-def test_a_sentence_has_the_same_maps_alone_and_in_a_batch(
-    translator: Translator, tokenizer: Tokenizer
-) -> None:
+def test_a_sentence_has_the_same_maps_alone_and_in_a_batch(translator, tokenizer):
     texts = sentences(4, 22)
     together = attention_maps(translator.model, make(tokenizer, texts))
     for row, text in enumerate(texts):
@@ -67,7 +62,7 @@ def test_a_sentence_has_the_same_maps_alone_and_in_a_batch(
             assert torch.allclose(alone.sum(-1), torch.ones_like(alone[..., 0]), atol=1e-5)
 
 
-def test_maps_ignore_dropout_and_the_model_stays_in_training_mode(tokenizer: Tokenizer) -> None:
+def test_maps_ignore_dropout_and_the_model_stays_in_training_mode(tokenizer):
     config = replace(small_config(tokenizer).model, dropout=0.5, attention_dropout=0.5)
     model = Transformer(config).train()
     batch = make(tokenizer, sentences(2, 23))
@@ -78,7 +73,7 @@ def test_maps_ignore_dropout_and_the_model_stays_in_training_mode(tokenizer: Tok
 
 
 @pytest.mark.parametrize("text", ["the cat sees a dog", "the  cat", "grün x", "a </s> <0xE2> ▁ b"])
-def test_joined_labels_are_the_text(translator: Translator, text: str) -> None:
+def test_joined_labels_are_the_text(translator, text):
     maps = sentence_maps(translator, f" {text} ", "die Katze")
     assert (maps.source, maps.target) == (text, "die Katze")
     encoder, cross, decoder = (maps.maps[kind] for kind in ("encoder", "cross", "decoder"))
@@ -97,12 +92,12 @@ def test_joined_labels_are_the_text(translator: Translator, text: str) -> None:
     assert merged.keys == merged.queries == [*(f" {word}" for word in text.split()), "</s>"]
 
 
-def test_the_default_target_is_the_translation(translator: Translator) -> None:
+def test_the_default_target_is_the_translation(translator):
     maps = sentence_maps(translator, "the cat sees")
     assert maps.target == translator.translate("the cat sees")
 
 
-def test_words_sum_keys_and_average_queries() -> None:
+def test_words_sum_keys_and_average_queries():
     labels = [START, " gro", "ß", "er", " Hund", "</s>"]
     groups = word_groups(labels)
     assert groups == [[0], [1, 2, 3], [4], [5]]
@@ -118,12 +113,12 @@ def test_words_sum_keys_and_average_queries() -> None:
     assert merged.words().weights == pytest.approx(merged.weights)
 
 
-def test_byte_tokens_become_their_character() -> None:
+def test_byte_tokens_become_their_character():
     assert spell([" <", "<0xE2>", "<0x82>", "<0xAC>", "5"]) == "<€5"
     assert spell(["<0xE2>"]) == "\ufffd"
 
 
-def test_json_keeps_weights_within_half_a_byte(translator: Translator) -> None:
+def test_json_keeps_weights_within_half_a_byte(translator):
     maps = sentence_maps(translator, "the cat sees a dog", "die Katze sieht")
     written = json.loads(json.dumps(maps.to_json()))
     read = read_maps(written)

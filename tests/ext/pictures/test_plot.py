@@ -35,7 +35,7 @@ def write_run(path: Path, steps: int, *, finished: bool = False, factor: float =
     return path
 
 
-def test_points_are_those_of_the_logs(tmp_path: Path) -> None:
+def test_points_are_those_of_the_logs(tmp_path):
     run = Curves(write_run(tmp_path / "a", 9))
     assert run.points["loss"] == [(s, 9 / s) for s in range(1, 10) if s != 3]
     assert run.points["rate"] == [(s, s / 1000) for s in range(1, 10)]
@@ -46,7 +46,7 @@ def test_points_are_those_of_the_logs(tmp_path: Path) -> None:
     assert run.step == 9
 
 
-def test_a_run_can_be_read_while_it_trains(tmp_path: Path) -> None:
+def test_a_run_can_be_read_while_it_trains(tmp_path):
     path = write_run(tmp_path / "a", 5)
     with (path / "metrics.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"event": "step", "step": 6, "lo')
@@ -58,7 +58,7 @@ def test_a_run_can_be_read_while_it_trains(tmp_path: Path) -> None:
     assert len(run.points["rate"]) == 6
 
 
-def test_a_missing_or_damaged_log_is_rejected(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_log_is_rejected(tmp_path):
     with pytest.raises(HeadwayError, match=r"no metrics\.jsonl: give the directory of a training"):
         Curves(tmp_path)
     path = write_run(tmp_path / "a", 2)
@@ -71,7 +71,7 @@ def test_a_missing_or_damaged_log_is_rejected(tmp_path: Path) -> None:
             Curves(path)
 
 
-def test_a_model_that_is_no_translator_has_no_bleu(tmp_path: Path) -> None:
+def test_a_model_that_is_no_translator_has_no_bleu(tmp_path):
     path = tmp_path / "lm"
     path.mkdir()
     (path / "metrics.jsonl").write_text(
@@ -85,11 +85,11 @@ def test_a_model_that_is_no_translator_has_no_bleu(tmp_path: Path) -> None:
     assert run.points["bleu"] == run.points["accuracy"] == []
 
 
-def test_a_name_that_xml_cannot_hold_is_labeled_all_the_same(tmp_path: Path) -> None:
+def test_a_name_that_xml_cannot_hold_is_labeled_all_the_same(tmp_path):
     assert label_runs([Curves(write_run(tmp_path / "\x1bred $ 1", 2))]) == ["\ufffdred $ 1"]
 
 
-def test_thinning_keeps_means() -> None:
+def test_thinning_keeps_means():
     points = [(float(i), float(i * i)) for i in range(1001)]
     thinned = thin(points, 100)
     assert len(thinned) <= 100
@@ -101,13 +101,13 @@ def test_thinning_keeps_means() -> None:
     )
 
 
-def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path: Path) -> None:
+def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path):
     paths = [write_run(tmp_path / name, 2) for name in ("x/a", "y/a", "b")]
     assert label_runs([Curves(path) for path in paths]) == [str(paths[0]), str(paths[1]), "b"]
 
 
 @pytest.mark.slow
-def test_the_figure_has_every_series_of_every_run_by_its_name(tmp_path: Path) -> None:
+def test_the_figure_has_every_series_of_every_run_by_its_name(tmp_path):
     pytest.importorskip("matplotlib")
     names = ["_run", "a$b$c", r"x$\foo$"]
     runs = [write_run(tmp_path / name, 9) for name in names]
@@ -124,9 +124,7 @@ def test_the_figure_has_every_series_of_every_run_by_its_name(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_the_command_writes_the_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_the_figure(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     path = write_run(tmp_path / "one", 9)
     dispatch(["plot", str(path), "--out", str(tmp_path / "a.png")])

@@ -21,7 +21,7 @@ from support.processes import fork
 
 
 @pytest.mark.slow
-def test_help_takes_less_than_a_third_of_a_second() -> None:
+def test_help_takes_less_than_a_third_of_a_second():
     times = []
     for _ in range(5):
         start = os.times()
@@ -31,7 +31,7 @@ def test_help_takes_less_than_a_third_of_a_second() -> None:
     assert statistics.median(times) < 0.3
 
 
-def test_help_shows_the_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_the_help_of_a_verb(capsys):
     assert dispatch(["help"]) == 0
     assert capsys.readouterr().out == f"{overview()}\n"
     shown = []
@@ -45,9 +45,7 @@ def test_help_shows_the_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize("verb", list_verbs())
-def test_every_verbs_help_fits_a_screen_and_shows_an_example(
-    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verbs_help_fits_a_screen_and_shows_an_example(verb, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as end:
         main([verb, "--help"])
@@ -58,7 +56,7 @@ def test_every_verbs_help_fits_a_screen_and_shows_an_example(
     assert f"headway {verb}" in shown.split("example:")[1]
 
 
-def test_help_imports_nothing_heavy() -> None:
+def test_help_imports_nothing_heavy():
     code = (
         "import sys; from headway.cli.main import dispatch\n"
         "for verb in sys.argv[1:]:\n"
@@ -82,9 +80,7 @@ def test_help_imports_nothing_heavy() -> None:
         ("train 'a\udcff' --train a", 2, "RUN 'a\\udcff': the name is not UTF-8"),
     ],
 )
-def test_a_name_that_is_not_utf8_gives_an_error_of_one_line(
-    line: str, code: int, says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_that_is_not_utf8_gives_an_error_of_one_line(line, code, says, capsys):
     with pytest.raises(SystemExit) as end:
         main(shlex.split(line))
     printed = capsys.readouterr()
@@ -95,7 +91,7 @@ def test_a_name_that_is_not_utf8_gives_an_error_of_one_line(
 
 
 @pytest.mark.slow
-def test_a_mistake_is_reported_before_torch_is_imported() -> None:
+def test_a_mistake_is_reported_before_torch_is_imported():
     mistakes = [
         (["train", "run", "--preset", "tinny"], 2),
         (["train", "run", "--training.sed", "5"], 2),
@@ -125,9 +121,7 @@ def test_a_mistake_is_reported_before_torch_is_imported() -> None:
     assert len(result.stderr.splitlines()) == len(mistakes)
 
 
-def test_printed_settings_can_be_read_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_printed_settings_can_be_read_again(tmp_path, capsys):
     def config(*words: str) -> str:
         assert dispatch(["config", *words]) == 0
         return capsys.readouterr().out
@@ -145,9 +139,7 @@ def test_printed_settings_can_be_read_again(
 
 @pytest.mark.parametrize(("output", "said"), [("", "is closed"), ("/dev/full", ": No space")])
 @pytest.mark.parametrize("words", ["config", "translate MODEL", "--help", "config --help"])
-def test_a_standard_output_that_takes_nothing_is_named(
-    words: str, output: str, said: str, model_directory: Path
-) -> None:
+def test_a_standard_output_that_takes_nothing_is_named(words, output, said, model_directory):
     words = words.replace("MODEL", str(model_directory))
     result = fork_headway(*words.split(), text="the cat\n", output=output)
     assert result.returncode == 1
@@ -157,9 +149,7 @@ def test_a_standard_output_that_takes_nothing_is_named(
     assert said in line
 
 
-def test_a_command_that_prints_nothing_needs_no_standard_output(
-    model_directory: Path, tmp_path: Path
-) -> None:
+def test_a_command_that_prints_nothing_needs_no_standard_output(model_directory, tmp_path):
     path = tmp_path / "out.npy"
     words = ["encode", str(model_directory), "--out", str(path)]
     result = fork_headway(*words, text="the cat\n", output="")
@@ -167,7 +157,7 @@ def test_a_command_that_prints_nothing_needs_no_standard_output(
     assert path.read_bytes()
 
 
-def test_a_shell_may_close_standard_output_or_the_pipe_behind_it() -> None:
+def test_a_shell_may_close_standard_output_or_the_pipe_behind_it():
     """A reader that has ended, as `head` does, is no error."""
     said = {}
     for ending in (">&-", "| head -1"):
@@ -176,7 +166,7 @@ def test_a_shell_may_close_standard_output_or_the_pipe_behind_it() -> None:
     assert said == {">&-": b"headway: standard output: it is closed\n", "| head -1": b""}
 
 
-def test_without_a_standard_error_messages_do_not_join_the_output() -> None:
+def test_without_a_standard_error_messages_do_not_join_the_output():
     result = subprocess.run(
         f"{BIN} nope 2>&-", shell=True, capture_output=True, text=True, check=False
     )
@@ -184,7 +174,7 @@ def test_without_a_standard_error_messages_do_not_join_the_output() -> None:
 
 
 @pytest.mark.slow
-def test_a_signal_ends_an_export_without_a_trace(model_directory: Path, tmp_path: Path) -> None:
+def test_a_signal_ends_an_export_without_a_trace(model_directory, tmp_path):
     out = tmp_path / "out"
     words = ["export", str(model_directory), str(out), "--to", "ctranslate2", "--no-verify"]
 

@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -30,7 +29,7 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def scripts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scripts")
     (folder / "hereabouts").mkdir()
     for shell in SHELLS:
@@ -70,12 +69,7 @@ def ask_fish(script: Path, words: list[str]) -> set[str]:
 @pytest.mark.parametrize(
     ("words", "expected"), CASES, ids=[" ".join(words[1:]) or "nothing" for words, _ in CASES]
 )
-def test_a_shell_offers_what_the_command_accepts(
-    ask: Callable[[Path, list[str]], set[str]],
-    words: list[str],
-    expected: set[str],
-    scripts: dict[str, Path],
-) -> None:
+def test_a_shell_offers_what_the_command_accepts(ask, words, expected, scripts):
     shell = ask.__name__.removeprefix("ask_")
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
@@ -85,7 +79,7 @@ def test_a_shell_offers_what_the_command_accepts(
         assert {word for word in found if word.isalpha()} == expected
 
 
-def test_zsh_accepts_its_script(scripts: dict[str, Path]) -> None:
+def test_zsh_accepts_its_script(scripts):
     if not shutil.which("zsh"):
         pytest.skip("zsh is not installed")
     folder = scripts["zsh"].parent
@@ -94,7 +88,7 @@ def test_zsh_accepts_its_script(scripts: dict[str, Path]) -> None:
     assert "_headway" in run(folder, "zsh", "-f", "-c", code)
 
 
-def test_the_examples_work_in_a_new_account(scripts: dict[str, Path], tmp_path: Path) -> None:
+def test_the_examples_work_in_a_new_account(scripts, tmp_path):
     """The command is replaced by one that prints the script of the fixture."""
     headway = f"headway() {{ cat {shlex.quote(str(scripts['zsh'].parent))}/$2; }}"
     home = f"export HOME={shlex.quote(str(tmp_path))}"

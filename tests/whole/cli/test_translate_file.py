@@ -41,7 +41,7 @@ class Killed(BaseException):
 
 
 @pytest.fixture(autouse=True)
-def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def _small_windows(monkeypatch):
     monkeypatch.setattr(file_translation, "WINDOW", WINDOW)
 
 
@@ -78,19 +78,19 @@ class Job:
 
 
 @pytest.fixture
-def job(model_directory: Path, tmp_path: Path) -> Job:
+def job(model_directory, tmp_path):
     return Job(model_directory, tmp_path)
 
 
 @pytest.fixture
-def unloaded(job: Job, monkeypatch: pytest.MonkeyPatch) -> Job:
+def unloaded(job, monkeypatch):
     """A translation that must end before the model is loaded."""
     monkeypatch.setattr(translator.Translator, "load", None)
     return job
 
 
 @pytest.fixture(scope="module")
-def translated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def translated(model_directory, tmp_path_factory):
     """The translation of the text, done by one process at once."""
     whole = Job(model_directory, tmp_path_factory.mktemp("translated"))
     whole.run()
@@ -102,9 +102,7 @@ def beside(out: Path) -> set[str]:
     return {path.name for path in out.parent.iterdir()} - {out.name, "text.en", "whole", "log"}
 
 
-def test_plain_output_has_as_many_lines_for_each_line(
-    job: Job, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_plain_output_has_as_many_lines_for_each_line(job, monkeypatch, capsys):
     lines = ["the cat sees", "", "{a}: {b}", "the dog"]
     job.source.write_text("\n".join(lines) + "\n")
     job.run("--search.n-best", "3")
@@ -124,8 +122,8 @@ def test_plain_output_has_as_many_lines_for_each_line(
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
 def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupted_one(
-    mode: list[str], job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    mode, job, monkeypatch
+):
     job.run(*mode)
     whole = job.out.read_bytes()
     job.out.unlink()
@@ -157,7 +155,7 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
 
 @pytest.mark.slow
 @needs_workers
-def test_the_bytes_do_not_depend_on_workers(job: Job) -> None:
+def test_the_bytes_do_not_depend_on_workers(job):
     job.out = job.out.with_suffix(".gz")
     job.run("--workers", "1")
     whole = job.out.read_bytes()
@@ -172,7 +170,7 @@ def test_the_bytes_do_not_depend_on_workers(job: Job) -> None:
 
 @pytest.mark.slow
 @needs_workers
-def test_a_process_that_is_killed_goes_on_where_it_was(job: Job, tmp_path: Path) -> None:
+def test_a_process_that_is_killed_goes_on_where_it_was(job, tmp_path):
     job.source.write_text(TEXT * 5)
     job.out = job.out.with_suffix(".gz")
     job.run("--workers", "1")
@@ -208,16 +206,14 @@ def count_windows(out: Path) -> int:
     return len([*out.with_name(f".translating-{out.name}").glob("*/lines/0*/[0-9]*")])
 
 
-def test_a_gpu_has_one_process() -> None:
+def test_a_gpu_has_one_process():
     count = file_translation.count_processes
     assert count(None, 4, torch.device("cuda")) == 1
     with pytest.raises(UsageError, match=r"^--workers 2: needs Linux and a processor"):
         count(2, 4, torch.device("cuda"))
 
 
-def test_an_older_output_stays_until_the_new_one_is_complete(
-    job: Job, translated: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_older_output_stays_until_the_new_one_is_complete(job, translated, capsys):
     """Control-C says that the same command goes on."""
     job.out.write_text("older")
     job.interrupt()
@@ -241,9 +237,7 @@ def test_an_older_output_stays_until_the_new_one_is_complete(
         ("model", "changed since: model"),
     ],
 )
-def test_an_output_of_something_else_starts_again_and_says_so(
-    change: str, said: str, job: Job, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_output_of_something_else_starts_again_and_says_so(change, said, job, capsys):
     folder, mode = job.out.parent, []
     job.model = Path(shutil.copytree(job.model, folder.with_name(f"{folder.name}-model")))
     job.interrupt()
@@ -266,9 +260,7 @@ def test_an_output_of_something_else_starts_again_and_says_so(
 
 
 @pytest.mark.slow
-def test_windows_that_are_translated_at_once_give_the_same_file(
-    job: Job, translated: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_windows_that_are_translated_at_once_give_the_same_file(job, translated, monkeypatch):
     monkeypatch.setitem(file_translation.WINDOWS_AT_ONCE, "cpu", 3)
     monkeypatch.setattr(token_search, "make_engine", lambda model, name: FixedEngine(model))
     job.run()
@@ -276,7 +268,7 @@ def test_windows_that_are_translated_at_once_give_the_same_file(
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-def test_compressed_files_hold_the_same_text(suffix: str, job: Job, translated: bytes) -> None:
+def test_compressed_files_hold_the_same_text(suffix, job, translated):
     job.out = job.out.with_suffix(suffix)
     job.source.write_bytes(gzip.compress(TEXT.encode()))
     job.run()
@@ -289,7 +281,7 @@ def test_compressed_files_hold_the_same_text(suffix: str, job: Job, translated: 
 
 
 @pytest.mark.slow
-def test_the_byte_order_mark_and_the_line_ends_stay(job: Job, translated: bytes) -> None:
+def test_the_byte_order_mark_and_the_line_ends_stay(job, translated):
     job.source.write_bytes(codecs.BOM_UTF8 + TEXT.encode().replace(b"\n", b"\r\n"))
     job.interrupt()
     job.run()
@@ -299,7 +291,7 @@ def test_the_byte_order_mark_and_the_line_ends_stay(job: Job, translated: bytes)
     assert b"\r" not in job.out.read_bytes()
 
 
-def test_a_second_process_is_refused(job: Job, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_second_process_is_refused(job, capfd):
     with open_work(job.out.with_name(".translating-out"), job.out, {}):
         process = fork(job.run)
         process.join()
@@ -307,9 +299,7 @@ def test_a_second_process_is_refused(job: Job, capfd: pytest.CaptureFixture[str]
     assert f"{job.out}: process {os.getpid()} is at work here already" in capfd.readouterr().err
 
 
-def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
-    unloaded: Job, tmp_path: Path
-) -> None:
+def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(unloaded, tmp_path):
     (tmp_path / "directory").mkdir()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
@@ -327,8 +317,8 @@ def test_an_output_that_cannot_be_written_is_named_before_the_model_is_loaded(
 
 @pytest.mark.parametrize("suffix", [".txt", ".md"])
 def test_write_protection_is_respected_before_the_model_is_loaded(
-    suffix: str, unloaded: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    suffix, unloaded, tmp_path, monkeypatch
+):
     unloaded.source = Path(shutil.copy(unloaded.source, tmp_path / f"in{suffix}"))
     finished, folder = tmp_path / f"finished{suffix}", tmp_path / "folder"
     finished.write_text("finished")
@@ -357,7 +347,7 @@ def test_write_protection_is_respected_before_the_model_is_loaded(
     assert not [*folder.iterdir()]
 
 
-def test_an_evaluation_names_files_in_the_wrong_order(job: Job, tmp_path: Path) -> None:
+def test_an_evaluation_names_files_in_the_wrong_order(job, tmp_path):
     german, english = (str(shutil.copy(job.source, tmp_path / f"test.{x}")) for x in ("de", "en"))
     for source, message in (
         (german, r"test\.de: its name says de, but this text must be in en"),
@@ -368,9 +358,7 @@ def test_an_evaluation_names_files_in_the_wrong_order(job: Job, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
-    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(job, tmp_path, monkeypatch):
     out = tmp_path / "text.de"
     out.write_text("older\n")
     reference = str(shutil.copy(job.source, tmp_path / "reference.txt"))
@@ -392,9 +380,7 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(
 
 
 @pytest.mark.slow
-def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(
-    job: Job, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(job, tmp_path, capsys):
     terms = tmp_path / "terms.tsv"
     terms.write_text("cat\tKater\ndog\t\tkeep\n", encoding="utf-8")
     job.run("--glossary", str(terms))
