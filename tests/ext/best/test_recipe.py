@@ -284,5 +284,10 @@ def test_the_sizes_of_text_choose_the_settings():
     assert numbers.PLANS["everything"] == tuple(PARTS)
 
 
+def test_the_recipes_are_those_that_were_read_and_recorded():
+    """After a change that is meant, ``python tests/ext/best/test_recipe.py`` writes them anew; read the difference."""
+    assert [*list_recipes()] == RECORDED.read_text(encoding="utf-8").splitlines()
+
+
 if __name__ == "__main__":
     RECORDED.write_text("".join(f"{line}\n" for line in list_recipes()), encoding="utf-8")

@@ -3,7 +3,6 @@
 import json
 import pickle
 import shutil
-import struct
 import zipfile
 from dataclasses import replace
 from functools import cache
@@ -267,20 +266,11 @@ def pickled(directory):
     (directory / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(directory / "canary")))
 
 
-def pickled_safetensors(directory):
-    (directory / "model.safetensors").write_bytes(pickle.dumps(Trap(directory / "canary")))
-
-
 def compressed(directory):
     (directory / "model.safetensors").unlink()
     with zipfile.ZipFile(directory / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/data.pkl", bytes(1 << 26))
         archive.writestr("archive/version", "3")
-
-
-def not_a_state(directory):
-    (directory / "model.safetensors").unlink()
-    torch.save([1, 2, torch.zeros(3000)], directory / "pytorch_model.bin")
 
 
 def without(name):
@@ -303,40 +293,19 @@ def with_weight(name, change):
     return rewrite
 
 
-def huge_header(directory):
-    (directory / "model.safetensors").write_bytes(struct.pack("<Q", 1 << 40) + b"{" * 5000)
-
-
-def cut_short(name):
-    def change(directory):
-        data = (directory / name).read_bytes()
-        (directory / name).write_bytes(data[: len(data) // 2])
-
-    return change
-
-
 BIAS = "model.encoder.layers.0.fc1.bias"
 WIDE = {"encoder_attention_heads": 1, "decoder_attention_heads": 1}
 # Wrong values of single fields, and files of any content, are cases of `support.damaged_models`.
 HOSTILE = {
     "pickle": (pickled, "pytorch_model.bin"),
-    "pickle as safetensors": (pickled_safetensors, "model.safetensors"),
-    "compressed": (compressed, "pytorch_model.bin"),
-    "a list": (not_a_state, "pytorch_model.bin"),
     "no weights": (without("model.safetensors"), "no model.safetensors"),
-    "no words": (without("vocab.json"), "no vocab.json"),
     "NaN": (with_weight(BIAS, lambda value: value * torch.nan), "not finite"),
     "shape": (with_weight(BIAS, lambda value: value[1:]), "fc1.bias is"),
     "foreign": (with_weight("adapter.weight", lambda value: value), "adapter.weight"),
     "integers": (with_weight(BIAS, lambda value: value.long()), "int64"),
-    "huge header": (huge_header, "model.safetensors"),
-    "cut weights": (cut_short("model.safetensors"), "model.safetensors"),
-    "cut spm": (cut_short("source.spm"), "source.spm"),
-    "cut words": (cut_short("vocab.json"), "vocab.json"),
     "forced start": (changed("config.json", forced_bos_token_id=3), "forced_bos_token_id = 3"),
     "layers that are not there": (changed("config.json", encoder_layers=900), "model.safetensors"),
     "10^6 wide": (changed("config.json", d_model=10**6, **WIDE), "must be at most 16,384"),
-    "10^4 wide": (changed("config.json", d_model=10**4, **WIDE), "model.safetensors"),
     "10^6 words": (changed("config.json", vocab_size=10**6, decoder_vocab_size=10**6), "vocab.json"),
     "activation": (changed("config.json", activation_function="gelu_new"), "gelu_new"),
     "two widths": (changed("config.json", encoder_ffn_dim=36), "ffn_dim"),
@@ -359,12 +328,6 @@ def test_a_hostile_directory_gives_a_message_of_one_line(name, directories, tmp_
     assert words in str(error.value)
     assert all(str(directory) in line for line in str(error.value).split("\n"))
     assert not (directory / "canary").exists()
-
-
-def test_the_hostile_pickle_would_run_code_if_it_were_loaded(tmp_path):
-    """The test above checks that no import does this."""
-    pickle.loads(pickle.dumps(Trap(tmp_path / "canary")))
-    assert (tmp_path / "canary").exists()
 
 
 def test_an_imported_model_translates_to_the_languages_that_it_has_symbols_for(
