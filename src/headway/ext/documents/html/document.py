@@ -29,7 +29,7 @@ _ONLY_BROWSERS = re.compile(rb"[\x80-\x9f]")  # no text in ISO 8859
 
 
 def read_html(data: bytes, options: DocumentOptions) -> MarkedFile:
-    """Read an HTML file: its attributes that a reader sees and texts of drawings, then its paragraphs.
+    """Read an HTML file: its attributes that a reader sees, and then its paragraphs.
 
     Args:
         data: The content of the file.

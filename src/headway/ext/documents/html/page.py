@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 from headway.ext.documents.html.elements import (
     BORDERS,
@@ -49,42 +49,34 @@ from headway.ext.documents.marked_text import (
 from headway.ext.documents.paragraph import Paragraph, Translated
 
 _UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
-_WITH_TEXT = ("desc", "foreignobject", "text", "title")  # in a drawing
 
 
-def find_inner_texts(
-    kind: str, tokens: Sequence[Token], language: LanguagePair
-) -> Iterator[InnerText]:
+def find_inner_texts(kind: str, token: Token, language: LanguagePair) -> Iterator[InnerText]:
     """Yield the texts in a part of HTML, and what names the language or the direction of the translation.
 
     Args:
         kind: What `scan` calls the part.
-        tokens: Its tokens.
+        token: The first of its tokens.
         language: The languages of the translation.
     """
-    at = [*accumulate((len(token.text) for token in tokens), initial=0)]
-    for number in _find_seen(kind, tokens, language.source):
-        token, start = tokens[number], at[number]
-        if token.kind == "text":
-            part = Part("text", token.text, decode_text(token))
-            yield InnerText(start, at[number + 1], _make_text([part], ""))
-            continue
-        for name in find_names(token):
-            parts = [*_read_attribute(token.attributes[name])]
-            yield _find_attribute(token, name, start, parts)
-        yield from _find_direction(token, start, language)
-        for name in find_language_attributes(token):
-            if language.replaces(html.unescape(token.attributes[name])):
-                code = language.target.replace("-", "_") if is_locale(token) else language.target
-                yield _find_attribute(token, name, start, [Part("break", code)])
+    is_seen = kind in ("open", "void", "block") or (kind == "kept" and token.name in EMBEDDED)
+    if not is_seen or is_untranslated(token, language.source):
+        return
+    for name in find_names(token):
+        yield _find_attribute(token, name, [*_read_attribute(token.attributes[name])])
+    yield from _find_direction(token, language)
+    for name in find_language_attributes(token):
+        if language.replaces(html.unescape(token.attributes[name])):
+            code = language.target.replace("-", "_") if is_locale(token) else language.target
+            yield _find_attribute(token, name, [Part("break", code)])
 
 
-def _find_attribute(token: Token, name: str, at: int, parts: Sequence[Part]) -> InnerText:
-    """Return an attribute of a tag that starts at a place, with what it becomes; it gets quotes if it has none."""
+def _find_attribute(token: Token, name: str, parts: Sequence[Part]) -> InnerText:
+    """Return an attribute of a tag, with what it becomes; it gets quotes if it has none."""
     start, end = token.spans[name]
     before = token.text[start - 1]
     finish = str if before in "\"'" else '"{}"'.format
-    return InnerText(at + start, at + end, _make_text(parts, before), finish)
+    return InnerText(start, end, _make_text(parts, before), finish)
 
 
 def _make_text(parts: Sequence[Part], before: str) -> MarkedText:
@@ -110,7 +102,7 @@ def _read_attribute(source: str) -> Iterator[Part]:
             yield Part("text", raw, html.unescape(raw))
 
 
-def _find_direction(token: Token, at: int, language: LanguagePair) -> Iterator[InnerText]:
+def _find_direction(token: Token, language: LanguagePair) -> Iterator[InnerText]:
     """Yield what gives a tag the direction of the translation.
 
     The whole page gets it, and elements of the text's language. Others get it if they name the direction from right to
@@ -123,35 +115,10 @@ def _find_direction(token: Token, at: int, language: LanguagePair) -> Iterator[I
     is_own = names_language or token.name in WHOLE or before == "rtl"
     if "dir" in token.spans:
         if is_own and token.attributes["dir"].strip().lower() == before:
-            yield _find_attribute(token, "dir", at, [Part("break", after)])
+            yield _find_attribute(token, "dir", [Part("break", after)])
     elif names_language or (token.name == "html" and not find_code(token)):
-        place = at + 1 + len(token.name)
+        place = 1 + len(token.name)
         yield InnerText(place, place, _make_text([Part("break", f' dir="{after}"')], ""))
-
-
-def _find_seen(kind: str, tokens: Sequence[Token], language: str) -> Iterator[int]:
-    """Yield the numbers of the tokens of a part of HTML in which a reader sees texts.
-
-    Of a drawing these are its tags and texts, but not those of untranslated elements.
-    """
-    name = tokens[0].name
-    if is_untranslated(tokens[0], language):
-        return
-    if kind in ("open", "void", "block") or (kind == "kept" and name in EMBEDDED and name != "svg"):
-        yield 0
-    if kind != "kept" or name != "svg":
-        return
-    inside, number = OpenElements(), 0
-    while number < len(tokens):
-        token, end = tokens[number], number + 1
-        if is_kept(token, language) and token.name != "svg":
-            end = find_element_end(tokens, number, inside)
-        else:
-            inside.follow(token)
-            is_text = token.kind == "text" and any(each in inside for each in _WITH_TEXT)
-            if is_text or token.kind == "open":
-                yield number
-        number = end
 
 
 _SIGN = re.compile("[|·•]")  # it stands between links, but not in sentences
@@ -251,7 +218,7 @@ def read_parts(
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
             part = Part(inline, raw, name=name)
-        inner = find_inner_texts(kind, tokens, document) if document else ()
+        inner = find_inner_texts(kind, tokens[0], document) if document else ()
         yield part._replace(inner=(*inner,))
 
 

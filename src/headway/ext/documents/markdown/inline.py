@@ -109,9 +109,8 @@ def _find_inner_texts(part: Part, language: str) -> Iterator[InnerText]:
         if title := _TITLE.match(part.source):
             yield _make_title(part.source, title.start(1) + 1, title.end(1) - 1)
     elif part.kind not in ("text", "code") and part.source.startswith("<") and "=" in part.source:
-        for each in find_inner_texts(
-            *next(scan(part.source, language)), LanguagePair(language, "")
-        ):
+        kind, tokens = next(scan(part.source, language))
+        for each in find_inner_texts(kind, tokens[0], LanguagePair(language, "")):
             texts = part.source[each.start : each.end], *(own.text for own in each.text.paragraphs)
             if all(len(text.splitlines()) < 2 for text in texts):
                 yield each
