@@ -55,12 +55,12 @@ def translated(source: str, target: str, pairs: Pairs) -> str:
         # next sentence has a link or not. A mark that the text has nowhere between belongs to it: an abbreviation.
         ("I saw the <b>cat</b> today.", "Heute sah ich eine Katze.", CAT, "Heute sah ich eine <b>Katze</b>."),
         ("<b>I saw the cat today.</b>", "Heute sah ich eine Katze.", CAT, "<b>Heute sah ich eine Katze.</b>"),
-        ("I saw the <b>cat</b> today", "Heute sah ich eine Katze!", [(3, 4)], "Heute sah ich eine <b>Katze!</b>"),
+        ("I saw the <b>cat</b> today", "Heute sah ich eine Katze!", [(3, 4)], "Heute sah ich eine <b>Katze</b>!"),
         ("A man plays <b>guitar</b> here. Two dogs run.", re.sub("<.*?>", "", GUITAR), STRAIGHT, GUITAR),
         ("A man plays <b>guitar</b> here. Two dogs run.", re.sub("<.*?>", "", GUITAR), [*STRAIGHT[:5], *STRAIGHT[6:]], GUITAR),
         ("A man plays <b>guitar</b> here, two dogs run.", "Ein Mann spielt hier Gitarre, zwei Hunde rennen.", STRAIGHT,
          "Ein Mann spielt hier <b>Gitarre</b>, zwei Hunde rennen."),
-        ("The <b>doctor</b> Smith sings.", "Dr. Smith singt.", [(1, 0), (2, 1), (3, 2)], "<b>Dr.</b> Smith singt."),
+        ("The <b>doctor</b> Smith sings.", "Dr. Smith singt.", [(1, 0), (2, 1), (3, 2)], "<b>Dr</b>. Smith singt."),
         # Without spaces between words, elements are around single characters.
         ("the <b>dog</b> sees a <i>cat</i>.", "犬は子猫を見る。", INU, "<b>犬</b>は<i>子猫</i>を見る。"),
         ("the dog sees a cat<img>.", "犬は子猫を見る。", INU, "犬は子猫<img>を見る。"),

@@ -17,7 +17,6 @@ from headway.ext.documents.element_places import (
     find_missing_spaces,
     find_point,
     is_behind_word,
-    is_mark,
     is_trailing,
     strip_marks,
 )
@@ -25,7 +24,6 @@ from headway.ext.documents.paragraph import Element, Paragraph, Translated, walk
 from headway.ext.protect import between, overlapped, translate_range
 from headway.text import Span, WordLinks, is_translatable
 
-_PAUSES = ",;:\uff0c\uff1b\uff1a\u3001"
 # The first word of an element in the translation, the word behind it, and the element.
 WordRange = tuple[int, int, Element]
 Pairs = Sequence[tuple[int, int]]  # links of words
@@ -298,22 +296,6 @@ class _Placing:
         next_pair = bisect_left(pairs, (following, 0))
         return pairs[next_pair][1] if next_pair < len(pairs) else last
 
-    @cached_property
-    def _marks(self) -> list[int]:
-        """Where those words of the text end that have a mark at their end."""
-        return [end for _, end in self._links.source if is_mark(self._text[end - 1])]
-
-    @cached_property
-    def _next(self) -> list[int]:
-        """For each word of the translation, where the text has the word for it, or for the next that has one."""
-        starts = [len(self._text)] * (len(self._links.target) + 1)
-        for source, target in self._links.pairs:
-            starts[target] = min(starts[target], self._links.source[source][0])
-        for word in range(len(self._links.target) - 1, -1, -1):
-            if starts[word] == len(self._text):
-                starts[word] = starts[word + 1]
-        return starts
-
     def _find_span(self, element: Element, first: int, last: int, span: Span) -> Span:
         """Return where an element starts and ends.
 
@@ -341,20 +323,12 @@ class _Placing:
             before, after = self._find_rest_of_word(element)
             if is_translatable(before + after):  # the rest of the word must not be lost
                 return (b, b) if is_translatable(before) else (a, a)
-        # Punctuation beside the element in the source stays outside of it, and punctuation in it inside. So does the
-        # mark between the element and the word that follows it in the translation, such as the one at the end, a comma
-        # that the source lacks, and any mark beside the word of which the element is a part.
+        # Punctuation in the element stays inside of it, and all other outside.
         inside = text[element.start : element.end]
-        mark = bisect_right(self._marks, element.end)
-        moves_to_mark = mark < len(self._marks) and self._marks[mark] <= self._next[last]
-        is_part = (element.start, element.end) in self._parts
-        is_at_mark = is_part or is_mark(text[element.end : element.end + 1] or " ")
-        is_new = target[b - 1] in _PAUSES
-        if (is_at_mark or moves_to_mark or is_new) and not inside[-1].isspace():
+        if not inside[-1].isspace():
             others = count_marks(target[a:b][::-1]) - count_marks(inside[::-1])
             b = max(a + 1, b - max(0, others))
-        is_behind_mark = is_part or (element.start and is_mark(text[element.start - 1]))
-        if is_behind_mark and not inside[0].isspace():
+        if not inside[0].isspace():
             others = count_marks(target[a:b]) - count_marks(inside)
             a = min(b - 1, a + max(0, others))
         a = min(max(a, span[0]), span[1])
