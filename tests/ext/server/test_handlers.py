@@ -329,7 +329,9 @@ def test_the_specification_names_every_address_and_its_languages(client):
     for path, methods in spec["paths"].items():
         for method in methods:
             answer = client.request(method, path)
-            assert answer.status_code not in (404, 405) or "There is no such file" in answer.text
+            assert (
+                answer.status_code not in (404, 405, 500) or "There is no such file" in answer.text
+            )
     for reference in set(json_references(spec)):
         found = spec
         for name in reference.removeprefix("#/").split("/"):
@@ -624,7 +626,7 @@ def test_a_glossary_has_a_limit_of_its_own(chain):
         for path in ("/translate", "/align"):
             assert ask(client, path, q="the cat", glossary=f"{rows}\ncat\tKater").is_success
         answer = ask(client, glossary=rows + "x" * limit)
-        message = f"glossary parameter ({len(rows) + limit}) exceeds its limit ({limit})"
+        message = f"glossary parameter: expected string of length <= {limit}"
         assert (answer.status_code, answer.json()) == (
             400,
             {"error": f"Invalid request: {message}"},

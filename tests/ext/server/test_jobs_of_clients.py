@@ -1,16 +1,21 @@
 """The server's driver closes the jobs of clients that leave, and gives the answers of the library."""
 
 import asyncio
+import random
 from collections.abc import Iterator
 
+import pytest
+
 from headway.config import SearchConfig
-from headway.ext.server.driver import run_job
+from headway.ext.server.driver import run_jobs
 from headway.ext.server.metrics import Metrics
+from headway.ext.server.models import Models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.text_threads import Account
 from headway.translation.requests import Find, Job, run, together
 from support.asked import count_up
+from support.server import ask, client_of
 
 
 def test_a_server_closes_a_job_whose_client_leaves() -> None:
@@ -31,7 +36,7 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
     async def leave() -> None:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         queue.idle_workers = 0  # nothing is answered
-        task = asyncio.ensure_future(run_job(outer(), queue, Account()))
+        task = asyncio.ensure_future(run_jobs([outer()], queue, Account()))
         while not queue.texts:
             await asyncio.sleep(0.001)
         assert (queue.texts, closed) == (1, [])
@@ -50,8 +55,33 @@ def test_both_drivers_answer_the_same() -> None:
     async def serve() -> list[list[int]]:
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         try:
-            return await run_job(together(jobs()), queue, Account())
+            return await run_jobs(jobs(), queue, Account())
         finally:
             await queue.close()
 
     assert asyncio.run(serve()) == run(together(jobs()))
+
+
+@pytest.mark.parametrize("form", ["text", "html"])
+def test_no_more_is_cut_than_the_queue_may_hold(
+    models: Models, tokenized: list[str], form: str
+) -> None:
+    """Whatever a text has much of, and wherever it stands: what would be rejected costs no more than what fits."""
+    chooser = random.Random(form)
+    with client_of(models, queue_tokens=400, batch_tokens=100) as client:
+        for _ in range(10):
+            unit = "".join(
+                chooser.choice(["a house", "the cat", "A dog"])
+                + chooser.choice([" ", ". ", "! ", ", "])
+                for _ in range(chooser.randint(1, 4))
+            )
+            text = unit * (1_500 // len(unit))
+            text = text if form == "text" else f"<p>{text}</p>"
+            costs = []
+            for count in (8, 64):
+                tokenized.clear()
+                answer = ask(client, q=[text] * count, format=form)
+                assert answer.status_code == 400
+                assert "exceeds text limit (400)" in answer.text
+                costs.append(len(tokenized))
+            assert costs[0] == costs[1], unit

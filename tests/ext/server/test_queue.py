@@ -14,7 +14,7 @@ from headway.errors import HeadwayError
 from headway.ext.protect.glossary import Glossary
 from headway.ext.server.answers import run_while_connected
 from headway.ext.server.app import App
-from headway.ext.server.driver import run_job
+from headway.ext.server.driver import run_jobs
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
@@ -217,12 +217,12 @@ def test_requests_with_different_glossaries_share_a_batch(translator):
         await until(lambda: queue.idle_workers == 0)
         both = zip(pipelines, pieces, strict=True)
         found = [
-            asyncio.ensure_future(run_job(pipeline.find(piece), queue, Account()))
+            asyncio.ensure_future(run_jobs([pipeline.find(piece)], queue, Account()))
             for pipeline, [piece] in both
         ]
         await asyncio.sleep(0.01)
         is_open.set()
-        assert [each.hypotheses[0].tokens for each in await asyncio.gather(*found)] == alone
+        assert [each.hypotheses[0].tokens for [each] in await asyncio.gather(*found)] == alone
         await first
         # Of the wait and of the searches.
         assert queue.metrics.value("headway_batch_segments_count") == 2

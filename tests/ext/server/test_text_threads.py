@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from headway.ext.server.driver import run_job
+from headway.ext.server.driver import run_jobs
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection
@@ -105,7 +105,7 @@ def test_a_job_is_closed_when_its_work_is_interrupted():
 
     async def main():
         queue = TranslationQueue(1, ServerConfig(), Metrics())
-        running = asyncio.ensure_future(run_job(job(), queue, Account(60)))
+        running = asyncio.ensure_future(run_jobs([job()], queue, Account(60)))
         await asyncio.sleep(0.1)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)

@@ -14,6 +14,7 @@ from contextlib import aclosing, asynccontextmanager
 from ipaddress import ip_address
 from typing import TypeVar
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
@@ -29,7 +30,7 @@ from headway.ext.server.requests import read_body, read_fields
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.validation import RequestParser
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Struct)
 log = logging.getLogger("headway.ext.server")
 BODIES = 20  # of the largest size, for which there is room at the same time
 STRANGERS = 0.5  # the share of this room that requests without a valid key in the header may take
@@ -125,9 +126,9 @@ class Admission:
 
     async def _read(self, request: Request, body: bytes, parser: RequestParser[R]) -> tuple[str, R]:
         """Return who sends a request, and what it asks for; its fields are not kept."""
-        fields = await read_fields(request, body, self.config, parser.fields)
+        fields = await read_fields(request, body, self.config, parser)
         client = self.clients.admit(request, fields)
-        return client, parser.parse(fields | request.path_params)
+        return client, parser.parse(fields)
 
     def stop(self) -> None:
         """Give no pending request more time than one without a file has, because the server ends."""

@@ -137,7 +137,7 @@ class App:
 
     def _find(self, path: str) -> tuple[str, dict[str, str]]:
         """Return the path of an address, and its parameters; of an unknown address ``other``."""
-        if path in self._methods:
+        if path in self._methods and "{" not in path:
             return path, {}
         for pattern, name in self._patterns:
             if found := pattern.fullmatch(path):

@@ -14,7 +14,7 @@ from headway.ext.documents import (
     is_table,
     translate_paragraph,
 )
-from headway.ext.server.driver import run_job
+from headway.ext.server.driver import run_jobs
 from headway.ext.server.file_process import FileProcess
 from headway.ext.server.files import FileJob, TranslatedFile, Upload, name_translation
 from headway.ext.server.glossaries import add_named_glossary
@@ -23,7 +23,7 @@ from headway.ext.server.quality import QualityReport, check_quality
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
 from headway.ext.server.text_threads import Account
-from headway.translation import Translator, together
+from headway.translation import Translator
 
 CHUNK = 2_000  # characters of the paragraphs that are translated together; a longer one is alone
 WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time
@@ -45,8 +45,8 @@ class FileOrder:
     upload: Upload
     source: str
     target: str
-    columns: str | None = None
-    glossary: str | None = None
+    columns: str = ""
+    glossary: str = ""
     quality: bool = False
 
 
@@ -83,8 +83,8 @@ async def _translate(
     found: list[Translated] = []
     report = QualityReport(route) if order.quality else None
     for chunk in _chunks(paragraphs):
-        jobs = together(translate_paragraph(pipeline, each) for each in chunk)
-        texts = await run_job(jobs, queue, account, 0, is_file=True)
+        jobs = [translate_paragraph(pipeline, each) for each in chunk]
+        texts = await run_jobs(jobs, queue, account, 0, is_file=True)
         if report is not None:
             await queue.threads.run(partial(report.add, chunk, texts), account)
         found += [each.for_document for each in texts]
@@ -114,7 +114,7 @@ async def _open(
 ) -> tuple[list[Paragraph], list[Translator]]:
     """Return the paragraphs of a file, and the models that translate it."""
     upload, name = order.upload, order.upload.short_name
-    options = DocumentOptions(order.source, order.target, (order.columns or "",))
+    options = DocumentOptions(order.source, order.target, (order.columns,))
     if any(options.columns) and not is_table(upload.name):
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
     # Of translations that will be rated, the places in the file are wanted.

@@ -25,12 +25,11 @@ MOST_FILES = 10_000  # however small they are: their names take room, too
 GONE = "There is no such file: translated files are kept for 30 minutes, if there is room"
 
 
-@dataclass(frozen=True)
 class Upload:
     """A file of a request: its name as the client gives it, and its content."""
 
-    name: str
-    data: bytes
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name, self.data = name, data
 
     @property
     def short_name(self) -> str:

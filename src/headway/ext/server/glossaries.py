@@ -18,13 +18,13 @@ _ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or 
 
 
 async def add_named_glossary(
-    route: list[Translator], text: str | None, glossaries: "Glossaries"
+    route: list[Translator], text: str, glossaries: "Glossaries"
 ) -> list[Translator]:
     """Return the models of a route with a glossary.
 
     Args:
         route: From `Models.find_route`.
-        text: As for `Glossaries.find`; None or empty: no glossary.
+        text: As for `Glossaries.find`; empty: no glossary.
         glossaries: Those of the server.
 
     Raises:

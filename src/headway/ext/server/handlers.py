@@ -143,12 +143,12 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
     try:
         encode = partial(source_ids, translator, source)
         tokens = await queue.threads.run(encode, Account.for_characters(len(source)))
-        if target is None:  # the maps show one line, so it is translated as one line
+        if not target:  # the maps show one line, so it is translated as one line
             as_one_line = TextTranslator(queue, is_split=False)
             [found] = await as_one_line.translate(route, [source])
             target = found.text
         size = len(tokens) + min(len(target), LONGEST_TARGET)
-        is_admitted = request.translation is None
+        is_admitted = not request.translation
         draw = partial(sentence_maps, translator, source, target)
         [maps] = await queue.run([lambda: view_json(draw())], [size], is_admitted)
     except HeadwayError as error:  # the sentence is too long

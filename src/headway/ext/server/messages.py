@@ -1,96 +1,89 @@
 """The requests and answers of every address: what the handlers take and return.
 
-`openapi.py` renders these classes, and `validation.py` makes the requests of what a client sends. A string in the annotation of a request's field names the setting
-that limits the field; a second one describes it.
+`validation.py` makes the requests of what a client sends, and `openapi.py` describes these classes. The types with a capital
+that are defined here get the limits of a server from `validation.list_types`.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta, Struct
 
 from headway.ext.server.files import Upload
 
-Text = Annotated[str, "char_limit"]
-Glossary = Annotated[
-    str | None,
-    "glossary_limit",
-    "The name of a glossary of the server, or rows of a source, a tab and a target.",
+Text = str
+Texts = str | list[str]
+Glossary = str
+Count = int
+Source = str
+Target = str
+Quality = Annotated[
+    bool, Meta(description="Also rate the translations, and translate again what looks broken.")
 ]
-Texts = Annotated[str | list[str], "char_limit"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EmptyRequest:
-    """No fields."""
+class EmptyRequest(Struct, frozen=True):
+    """No fields but the key."""
+
+    api_key: Annotated[Any, Meta(description="The key, if no header has it.")] = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TranslateRequest:
+class TranslateRequest(EmptyRequest, frozen=True, kw_only=True):
     """Fields of ``POST /translate``."""
 
     q: Texts
-    source: str
-    target: str
+    source: Source
+    target: Target
     format: Literal["text", "html"] = "text"
-    alternatives: Annotated[int, "alternatives_limit"] = 0
-    scores: Annotated[bool, "", "Also return length-normalized log-probabilities."] = False
-    quality: Annotated[
-        bool, "", "Also rate the translations, and translate again what looks broken."
+    alternatives: Count = 0
+    scores: Annotated[
+        bool, Meta(description="Also return length-normalized log-probabilities.")
     ] = False
-    glossary: Glossary = None
+    quality: Quality = False
+    glossary: Glossary = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DetectRequest:
+class DetectRequest(EmptyRequest, frozen=True, kw_only=True):
     """Fields of ``POST /detect``; of a long text only the beginning is examined."""
 
     q: str | list[str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AlignRequest:
-    """Fields of ``POST /align``."""
-
-    q: Text
-    source: str
-    target: str
-    glossary: Glossary = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttentionRequest:
-    """Fields of ``POST /attention``."""
-
-    q: Text
-    source: str
-    target: str
-    translation: Annotated[
-        str | None, "char_limit", "A translation to examine instead of the model's own."
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamRequest:
+class StreamRequest(EmptyRequest, frozen=True, kw_only=True):
     """Fields of ``POST /stream``."""
 
     q: Text
-    source: str
-    target: str
+    source: Source
+    target: Target
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileRequest:
+class AlignRequest(StreamRequest, frozen=True, kw_only=True):
+    """Fields of ``POST /align``."""
+
+    glossary: Glossary = ""
+
+
+class AttentionRequest(StreamRequest, frozen=True, kw_only=True):
+    """Fields of ``POST /attention``."""
+
+    translation: Annotated[
+        Text, Meta(description="A translation to examine instead of the model's own.")
+    ] = ""
+
+
+class FileRequest(EmptyRequest, frozen=True, kw_only=True):
     """Fields of ``POST /translate_file``, as multipart/form-data."""
 
     file: Upload
-    source: str
-    target: str
+    source: Source
+    target: Target
     columns: Annotated[
-        str | None, "char_limit", "The columns of a table to translate, separated by commas."
-    ] = None
-    glossary: Glossary = None
-    quality: Annotated[
-        bool, "", "Also rate the translations, and translate again what looks broken."
-    ] = False
+        Text, Meta(description="The columns of a table to translate, separated by commas.")
+    ] = ""
+    glossary: Glossary = ""
+    quality: Quality = False
 
 
 class FileTranslation(TypedDict):
@@ -147,11 +140,11 @@ class Translation(TypedDict):
 
     translatedText: str | list[str]
     detectedLanguage: NotRequired[DetectedLanguage | list[DetectedLanguage]]
-    alternatives: NotRequired[list[str] | list[list[str]]]
+    alternatives: NotRequired[list[str | list[str]]]
     score: NotRequired[float | list[float]]
-    alternativeScores: NotRequired[list[float] | list[list[float]]]
+    alternativeScores: NotRequired[list[float | list[float]]]
     quality: NotRequired[float | list[float]]
-    sentences: NotRequired[list[RatedSentence] | list[list[RatedSentence]]]
+    sentences: NotRequired[Sequence[RatedSentence | list[RatedSentence]]]
 
 
 class Word(TypedDict):

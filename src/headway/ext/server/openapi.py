@@ -1,28 +1,19 @@
-"""The OpenAPI 3.0 description of the server, rendered from the handlers' annotations."""
+"""The OpenAPI 3.0 description of the server: the schemas are msgspec's, of what the handlers take and return."""
 
 import inspect
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
-from types import NoneType, UnionType
-from typing import (
-    Any,
-    Literal,
-    NamedTuple,
-    NoReturn,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from types import NoneType
+from typing import Any, NamedTuple, NoReturn, get_type_hints
+
+from msgspec import StructMeta
+from msgspec.json import schema_components
 
 from headway.ext.server.answers import DEEPL
 from headway.ext.server.deepl.messages import DeepLError
 from headway.ext.server.files import TranslatedFile, Upload
 from headway.ext.server.messages import Error, Event
-from headway.ext.server.server_settings import ServerConfig
-from headway.ext.server.validation import RequestField, list_fields
+from headway.ext.server.validation import define_request
 
 Schema = dict[str, Any]
 Handler = Callable[..., Any]
@@ -51,21 +42,12 @@ KEYS: Schema = {
         "description": "The words DeepL-Auth-Key KEY.",
     },
 }  # fmt: skip
-API_KEY: Schema = {"type": "string", "description": "The key, if no header has it."}
+FILE: Schema = {"type": "string", "format": "binary"}
 # What a handler returns that is no JSON: the type of the answer, and of its parts.
 MEDIA_TYPES: dict[Any, tuple[str, Any]] = {
-    TranslatedFile: ("application/octet-stream", bytes),
+    TranslatedFile: ("application/octet-stream", Upload),
     str: ("text/plain", str),
     AsyncGenerator[str, None]: ("text/event-stream", Event),
-}
-PLAIN: dict[Any, Schema] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-    bool: {"type": "boolean"},
-    bytes: {"type": "string", "format": "binary"},
-    Upload: {"type": "string", "format": "binary"},
-    Any: {},
 }
 
 
@@ -92,29 +74,24 @@ class Address(NamedTuple):
     def request(self) -> Any:
         """The class of its requests; None: it has no fields."""
         hints = get_type_hints(self.handler).values()
-        return next((hint for hint in hints if _is_request(hint)), None)
+        return next((hint for hint in hints if issubclass(type(hint), StructMeta)), None)
 
 
-def describe(
-    addresses: Iterable[Address],
-    config: ServerConfig,
-    choices: Mapping[str, Sequence[str]],
-    needs_key: bool,
-) -> Schema:
+def describe(addresses: Iterable[Address], types: Mapping[str, Any], needs_key: bool) -> Schema:
     """Return the description of a server.
 
     Args:
         addresses: What it answers.
-        config: Limits of the fields.
-        choices: The values of fields that name languages.
+        types: Those of its requests, from `list_types`.
         needs_key: Whether requests that translate need an API key.
     """
-    schemas, paths = _Schemas(config, choices), dict[str, dict[str, Schema]]()
+    components: dict[str, Schema] = {}
+    paths: dict[str, dict[str, Schema]] = {}
     for address in addresses:
         if address.is_described:
             methods = paths.setdefault(address.path, {})
             name = address.handler.__name__ + f"_by_{address.method.lower()}" * bool(methods)
-            operation: Schema = {"operationId": name, **_describe_address(address, schemas)}
+            operation = {"operationId": name, **_describe_address(address, types, components)}
             if needs_key and not address.is_open:
                 operation["security"] = [{name: []} for name in KEYS]
             methods[address.method.lower()] = operation
@@ -129,11 +106,13 @@ def describe(
             "license": {"name": "Apache-2.0"},
         },
         "paths": paths,
-        "components": {"schemas": schemas.components, "securitySchemes": KEYS},
+        "components": {"schemas": components, "securitySchemes": KEYS},
     }
 
 
-def _describe_address(address: Address, schemas: "_Schemas") -> Schema:
+def _describe_address(
+    address: Address, types: Mapping[str, Any], components: dict[str, Schema]
+) -> Schema:
     answer = get_type_hints(address.handler)["return"]
     summary = (inspect.getdoc(address.handler) or "").partition("\n")[0]
     responses: Schema = {}
@@ -141,95 +120,41 @@ def _describe_address(address: Address, schemas: "_Schemas") -> Schema:
         responses["204"] = {"description": summary}
     elif answer is not NoReturn:
         kind, part = MEDIA_TYPES.get(answer, (JSON, answer))
-        content = {kind: {"schema": schemas.of(part)}}
+        content = {kind: {"schema": _refer_to(part, components)}}
         responses["200"] = {"description": summary, "content": content}
-    error = schemas.of(DeepLError if address.path.startswith(DEEPL) else Error)
+    error = _refer_to(DeepLError if address.path.startswith(DEEPL) else Error, components)
     for status, words in address.rejections.items():
         content = {} if status in TOO_LONG else {"content": {JSON: {"schema": error}}}
         responses[status] = {"description": words, **content}
     found: Schema = {"summary": summary, "responses": responses}
-    named = dict.fromkeys(re.findall(r"{(\w+)}", address.path), PLAIN[str])
-    parameters = [_parameter(name, schema, "path", True) for name, schema in named.items()]
-    if address.request is not None and address.method == "GET":
-        schema = schemas.of_request(address.request, address.path, named)
-        parameters += [
-            _parameter(name, of, "query", name in schema["required"])
-            for name, of in schema["properties"].items()
-        ]
-    elif address.request is not None:
-        name = address.request.__name__
-        schemas.components[name] = schemas.of_request(address.request, address.path, named)
-        has_file = any(hint is Upload for hint in get_type_hints(address.request).values())
-        schema = {"schema": {"$ref": f"#/components/schemas/{name}"}}
-        kinds = (FORMS[1],) if has_file else (JSON, *FORMS)
-        found["requestBody"] = {"required": True, "content": dict.fromkeys(kinds, schema)}
+    parameters = [
+        _parameter(name, {"type": "string"}, "path", True)
+        for name in re.findall(r"{(\w+)}", address.path)
+    ]
+    if address.request is not None:
+        schema = _refer_to(define_request(address.request, types), components)
+        fields = components[address.request.__name__]
+        if address.method == "GET":
+            parameters += [
+                _parameter(name, of, "query", name in fields["required"])
+                for name, of in fields["properties"].items()
+            ]
+        else:
+            has_file = FILE in fields["properties"].values()
+            kinds = (FORMS[1],) if has_file else (JSON, *FORMS)
+            content = {kind: {"schema": schema} for kind in kinds}
+            found["requestBody"] = {"required": True, "content": content}
     return found | ({"parameters": parameters} if parameters else {})
+
+
+def _refer_to(kind: Any, components: dict[str, Schema]) -> Schema:
+    """Return the schema of a type; classes become components."""
+    [found], classes = schema_components(
+        [kind], schema_hook=lambda _: FILE, ref_template="#/components/schemas/{name}"
+    )
+    components |= classes
+    return found
 
 
 def _parameter(name: str, schema: Schema, place: str, is_required: bool) -> Schema:
     return {"name": name, "in": place, "required": is_required, "schema": schema}
-
-
-class _Schemas:
-    """Collects the schemas of a description; its arguments are those of `describe`."""
-
-    def __init__(self, config: ServerConfig, choices: Mapping[str, Sequence[str]]) -> None:
-        self.config, self.choices = config, choices
-        self.components: dict[str, Schema] = {}
-
-    def of_request(self, kind: Any, path: str, left_out: Iterable[str]) -> Schema:
-        """Return the schema of a request class, without some of its fields."""
-        fields = [each for each in list_fields(kind, self.config) if each.name not in left_out]
-        properties = {field.name: self._of_field(field) for field in fields}
-        if not path.startswith(DEEPL):
-            properties["api_key"] = API_KEY
-        return {
-            "type": "object",
-            "description": inspect.getdoc(kind) or "",
-            "required": [field.name for field in fields if field.is_required],
-            "properties": properties,
-        }
-
-    def _of_field(self, field: RequestField) -> Schema:
-        """Return the schema of a request's field with the limits of this server."""
-        if field.name in self.choices:
-            return {"type": "string", "enum": list(self.choices[field.name])}
-        schema = self.of(field.kind)
-        if field.kind is int:
-            schema |= {"minimum": 0, "maximum": field.limit}
-        elif field.limit is not None:
-            for each in schema.get("anyOf", [schema]):
-                each.get("items", each)["maxLength"] = field.limit
-                if "items" in each:
-                    each["maxItems"] = self.config.batch_limit
-        return schema | ({"description": field.description} if field.description else {})
-
-    def of(self, hint: Any) -> Schema:
-        """Return the schema of a type; classes become components."""
-        if hint in PLAIN:
-            return dict(PLAIN[hint])
-        origin, arguments = get_origin(hint), get_args(hint)
-        if origin is Literal:
-            return {"type": "string", "enum": list(arguments)}
-        if origin is list:
-            return {"type": "array", "items": self.of(arguments[0])}
-        if origin is dict:
-            return {"type": "object", "additionalProperties": self.of(arguments[1])}
-        if origin in (Union, UnionType):
-            kinds = [self.of(kind) for kind in arguments if kind is not NoneType]
-            return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-        assert is_typeddict(hint), hint
-        name = hint.__name__
-        if name not in self.components:
-            hints = get_type_hints(hint)
-            self.components[name] = {
-                "type": "object",
-                "description": inspect.getdoc(hint) or "",
-                "required": sorted(hint.__required_keys__),
-                "properties": {field: self.of(kind) for field, kind in hints.items()},
-            }
-        return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _is_request(hint: Any) -> bool:
-    return is_dataclass(hint) and getattr(hint, "__name__", "").endswith("Request")

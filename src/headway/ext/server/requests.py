@@ -7,7 +7,7 @@ use by clients of LibreTranslate.
 import asyncio
 import codecs
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
 
@@ -20,7 +20,7 @@ from headway.ext.server.answers import DEEPL
 from headway.ext.server.files import Upload
 from headway.ext.server.rejection import CLIENT_LEFT, Rejection
 from headway.ext.server.server_settings import ServerConfig
-from headway.ext.server.validation import RequestField
+from headway.ext.server.validation import RequestParser
 from headway.text import SURROGATE
 
 MAX_FIELDS = 32
@@ -30,7 +30,7 @@ UNREADABLE = "The browser (or proxy) sent a request that this server could not u
 
 
 async def read_fields(
-    request: Request, body: bytes, config: ServerConfig, fields: Sequence[RequestField]
+    request: Request, body: bytes, config: ServerConfig, parser: RequestParser[Any]
 ) -> dict[str, Any]:
     """Return a request's fields; only JSON has values other than text and an `Upload`.
 
@@ -38,7 +38,7 @@ async def read_fields(
         request: The request.
         body: Its whole body.
         config: Limits.
-        fields: Those that it may have, besides the key; others are left out, however large they are. Only a field that is one
+        parser: Of the request. Fields that it does not know are left out, however large they are. Only a field that is one
             may be a file: a file in any other is the text of the field.
 
     Raises:
@@ -50,38 +50,34 @@ async def read_fields(
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
         found = _parse_json(body)
     else:
-        found = await _read_form(request, kind, body, config, fields)
-    known = ("api_key", *(field.name for field in fields))
-    return {name: _clean(found[name]) for name in known if name in found}
+        found = await _read_form(request, kind, body, config, parser.has_file)
+    return {name: _clean(found[name]) for name in parser.types if found.get(name) is not None}
 
 
 async def _read_form(
-    request: Request, kind: str, body: bytes, config: ServerConfig, fields: Sequence[RequestField]
+    request: Request, kind: str, body: bytes, config: ServerConfig, has_file: bool
 ) -> dict[str, Any]:
     """Return the fields of a query string and a form."""
     # DeepL's clients repeat a field that is a list; of LibreTranslate's the first counts.
     is_deepl = request.scope["path"].startswith(DEEPL)
-    repeated = {field.name for field in fields if field.has_lists and is_deepl}
-    most = MAX_FIELDS + (config.batch_limit if repeated else 0)
+    most = MAX_FIELDS + config.batch_limit * is_deepl
     pairs = _parse_form(request.scope["query_string"], most)
     files: dict[str, Upload] = {}
     if kind == "application/x-www-form-urlencoded":
         pairs += _parse_form(body, most)
     elif kind == "multipart/form-data":
-        has_file = any(field.kind is Upload for field in fields)
         strings, files = await _parse_multipart(request.headers, body, has_file, most)
         pairs += strings
         if any(len(upload.data) > config.file_limit > 0 for upload in files.values()):
             raise Rejection(413, f"The file is larger than {config.file_limit} bytes")
     # Line ends become one character, so that limits do not depend on the encoding.
-    found: dict[str, Any] = {}
+    texts: dict[str, list[str]] = {}
     for name, value in pairs:
-        normalized = value.replace("\r\n", "\n").replace("\r", "\n")
-        if name in repeated:
-            found.setdefault(name, []).append(normalized)
-        else:
-            found.setdefault(name, normalized)
-    return found | files
+        texts.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\r", "\n"))
+    return files | {
+        name: values if is_deepl and len(values) > 1 else values[0]
+        for name, values in texts.items()
+    }
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
@@ -141,16 +137,10 @@ def _reject_constant(name: str) -> NoReturn:
 
 
 def _clean(value: Any) -> Any:
-    """Return the value of a field as it may be kept until the answer.
-
-    Halves of characters, which JSON can spell but no text can hold, are replaced. Of a list that does not hold texts, and
-    of an object, which no field takes, only the kind is left.
-    """
+    """Replace halves of characters, which JSON can spell but no text can hold, in a text or a list of texts."""
     if isinstance(value, str):
         return SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
-    if isinstance(value, list):
-        return [*map(_clean, value)] if all(isinstance(each, str) for each in value) else [{}]
-    return {} if isinstance(value, dict) else value
+    return [_clean(each) for each in value] if isinstance(value, list) else value
 
 
 def _parse_form(data: bytes, max_fields: int) -> list[tuple[str, str]]:
@@ -192,12 +182,12 @@ async def _parse_multipart(
         for name, value in form.multi_items():
             if isinstance(value, str):
                 strings.append((name, value))
-            elif not (has_file and name == "file"):
+            elif not (has_file and name == "file" and value.filename):
                 strings.append((name, _decode(name, await value.read())))
             elif files:
                 raise Rejection(400, "Invalid request: send one file at a time")
             else:
-                files[name] = Upload(value.filename or "", await value.read())
+                files[name] = Upload(value.filename, await value.read())
     finally:
         await form.close()
     return strings, files

@@ -9,6 +9,7 @@ from headway.ext.server.deepl.language_codes import list_sources, list_targets
 from headway.ext.server.openapi import GONE, REJECTIONS, TOO_LONG, Address, describe
 from headway.ext.server.server import Context
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.validation import list_types
 
 
 def list_addresses() -> list[Address]:
@@ -62,6 +63,7 @@ def _describe(
     codes: tuple[tuple[str, ...], ...], config: ServerConfig, needs_key: bool
 ) -> dict[str, Any]:
     own, sources, targets = codes
-    choices = {"source": ("auto", *own), "target": own}
-    choices |= {"source_lang": sources, "target_lang": targets}
-    return describe(list_addresses(), config, choices, needs_key)
+    languages = {
+        "Source": ("auto", *own), "Target": own, "DeepLSource": sources, "DeepLTarget": targets,
+    }  # fmt: skip
+    return describe(list_addresses(), list_types(config, languages), needs_key)

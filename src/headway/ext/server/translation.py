@@ -1,6 +1,7 @@
 """Translation of the texts of a request, through one model or several, by way of the queue."""
 
 import asyncio
+import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -15,7 +16,7 @@ from headway.ext.documents import (
     TextTranslation,
     translate_page,
 )
-from headway.ext.server.driver import run_job
+from headway.ext.server.driver import run_jobs
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.text_threads import Account
 from headway.translation import (
@@ -25,11 +26,11 @@ from headway.translation import (
     is_plain,
     list_gaps,
     stream_tokens,
-    together,
 )
 
 LONG = 2_000  # characters that are too many for the event loop
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
+_MARKS = re.compile(r"[.!?](?=\s)")  # each is a token of its own
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,9 @@ class TextTranslator:
             and not any(translator.glossary for translator in route)
             and all(is_plain(line) for text in texts for line in text.split("\n") if line)
         )
-        jobs = together(map(pipeline.translate, texts))
+        jobs = map(pipeline.translate, texts)
         account = Account.for_characters(characters)
-        return await run_job(jobs, self.queue, account, len(texts), is_quick=is_quick)
+        return await run_jobs(jobs, self.queue, account, len(texts), is_quick=is_quick)
 
     async def translate_pages(
         self,
@@ -104,9 +105,9 @@ class TextTranslator:
         characters = sum(map(len, sources))
         if route:  # before the work of reading; how much of the markup is text is not known yet
             self.queue.reject_if_full(characters // CHARACTERS_PER_TOKEN)
-        jobs = together(translate_page(pipeline, source, read or HtmlPage) for source in sources)
+        jobs = (translate_page(pipeline, source, read or HtmlPage) for source in sources)
         account = Account.for_characters(characters)
-        return await run_job(jobs, self.queue, account, len(sources))
+        return await run_jobs(jobs, self.queue, account, len(sources))
 
     async def stream(self, route: Sequence[Translator], text: str) -> AsyncGenerator[str, None]:
         """Yield the parts of a translation as the last model of a route finds them, greedily.
@@ -170,7 +171,8 @@ class TextTranslator:
         """
         characters = sum(map(len, texts))
         if route and characters >= LONG:
-            self.queue.check_room(characters // CHARACTERS_PER_TOKEN)
+            words = sum(len(text.split()) + len(_MARKS.findall(text)) for text in texts)
+            self.queue.check_room(max(words, characters // CHARACTERS_PER_TOKEN))
 
 
 def _cut(pipeline: TextPipeline, text: str) -> tuple[SplitText, list[list[Piece]]]:

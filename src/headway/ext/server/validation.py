@@ -1,121 +1,122 @@
-"""Makes the requests of `messages.py` of the fields that clients send."""
+"""Makes the requests of `messages.py` of the fields that clients send; msgspec checks their types and limits."""
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Generic, TypeVar, cast, get_args, get_type_hints
+
+import msgspec
+from msgspec import Meta
 
 from headway.ext.server.files import Upload
-from headway.ext.server.rejection import Rejection, missing_field, too_long
+from headway.ext.server.rejection import Rejection, missing_field
 from headway.ext.server.server_settings import ServerConfig
 
-R = TypeVar("R")
-FLAGS = dict.fromkeys(("1", "true", "yes", "on"), True)
-FLAGS |= dict.fromkeys(("0", "false", "no", "off"), False)
+# Besides those that msgspec reads: 1, 0, true and false.
+FLAGS = {"yes": True, "on": True, "no": False, "off": False}
+# Python's words in what msgspec says, and those of clients.
+WORDS = {
+    "`": "",
+    " | ": " or ",
+    "str": "string",
+    "bool": "true or false",
+    "int": "number",
+    "Expected": "expected",
+}
+R = TypeVar("R", bound=msgspec.Struct)
+# What msgspec says of a value, and the field that has it.
+_PROBLEM = re.compile(r"(.*) - at `\$\.(\w+).*`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+ANY_LANGUAGE: Mapping[str, Sequence[str]] = {}
 
 
-class RequestField(NamedTuple):
-    """A field of a request.
+def list_types(
+    config: ServerConfig, languages: Mapping[str, Sequence[str]] = ANY_LANGUAGE
+) -> dict[str, Any]:
+    """Return the types of `messages.py` that depend on a server.
 
-    Attributes:
-        name: Its name.
-        kind: Its type; a field that may be missing is no other type for that.
-        limit: The largest number, or the most characters of a text; None: any.
-        description: For ``/spec``, or "".
-        is_required: Whether it has no default.
+    Args:
+        config: Limits.
+        languages: For types of languages, such as ``Source``, the codes of which the description tells.
     """
-
-    name: str
-    kind: Any
-    limit: int | None
-    description: str
-    is_required: bool
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether it may be a list of texts."""
-        return list[str] in get_args(self.kind)
-
-
-def list_fields(kind: Any, config: ServerConfig) -> list[RequestField]:
-    """Return the fields of a request class, with the limits of a server."""
-    hints, annotated = get_type_hints(kind), get_type_hints(kind, include_extras=True)
-    found = []
-    for field in dataclasses.fields(kind):
-        setting, description = (*getattr(annotated[field.name], "__metadata__", ()), "", "")[:2]
-        limit = getattr(config, setting) if setting else None
-        is_required = field.default is dataclasses.MISSING
-        found.append(RequestField(field.name, hints[field.name], limit, description, is_required))
+    text = Annotated[str, Meta(max_length=config.char_limit)]
+    about = "The name of a glossary of the server, or rows of a source, a tab and a target."
+    found: dict[str, Any] = {
+        "Text": text,
+        "Texts": text | Annotated[list[text], Meta(max_length=config.batch_limit)],
+        "Glossary": Annotated[str, Meta(max_length=config.glossary_limit, description=about)],
+        "Count": Annotated[int, Meta(ge=0, le=config.alternatives_limit)],
+    }
+    for name, codes in languages.items():
+        found[name] = Annotated[str, Meta(extra_json_schema={"enum": list(codes)})]
     return found
+
+
+def define_request(kind: type[R], types: Mapping[str, Any]) -> type[R]:
+    """Return a request class with the types of a server, from `list_types`."""
+    hints = get_type_hints(kind, localns=dict(types), include_extras=True)
+    fields = [(each.name, hints[each.name], each.default) for each in msgspec.structs.fields(kind)]
+    names = {"__doc__": kind.__doc__}
+    found = msgspec.defstruct(kind.__name__, fields, bases=(kind,), namespace=names, kw_only=True)
+    return cast(type[R], found)
 
 
 class RequestParser(Generic[R]):
     """Makes requests of one class.
 
     Args:
-        kind: A request class of `messages.py`. Its annotations are read once: that takes longer than
-            to parse a request.
+        kind: A request class of `messages.py`.
         config: Limits.
+
+    Attributes:
+        types: Those of the fields, by their names.
+        has_file: Whether a field is a file.
     """
 
     def __init__(self, kind: type[R], config: ServerConfig) -> None:
-        self.kind, self.batch_limit = kind, config.batch_limit
-        self.fields = list_fields(kind, config)
-        self.has_file = any(field.kind is Upload for field in self.fields)
+        self.kind = define_request(kind, list_types(config))
+        self.types = get_type_hints(kind)
+        self.has_file = Upload in self.types.values()
 
-    def parse(self, fields: Mapping[str, object]) -> R:
+    def parse(self, fields: Mapping[str, Any]) -> R:
         """Make a request of its fields, from `read_fields`; empty ones count as missing, and unknown ones are ignored.
 
         Raises:
             Rejection: 400 for the first field that is missing, wrong or over its limit.
         """
-        values: dict[str, Any] = {}
-        for field in self.fields:
-            value = fields.get(field.name)
-            # LibreTranslate's number of alternatives must not be empty.
-            if value is None or (value in ("", []) and field.kind is not int):
-                if field.is_required:
-                    raise missing_field(field.name)
-            else:
-                values[field.name] = self._check(field, value)
-        return self.kind(**values)
+        kinds, given = self.types, {}
+        for name, value in fields.items():
+            if (
+                kinds[name] is int
+            ):  # LibreTranslate takes whatever Python reads as one, and no empty text
+                given[name] = _read_number(name, value)
+            elif value not in ("", []):
+                is_word = kinds[name] is bool and isinstance(value, str)
+                given[name] = FLAGS.get(value.lower(), value) if is_word else value
+        try:
+            return msgspec.convert(given, self.kind, strict=False)
+        except msgspec.ValidationError as error:
+            raise self._explain(str(error), given) from None
 
-    def _check(self, field: RequestField, value: Any) -> Any:
-        name, kind, wrong = field.name, field.kind, f"Invalid request: {field.name} parameter"
-        if kind is Upload:
-            if not isinstance(value, Upload) or not value.name:
-                raise missing_field(name)
-            return value
-        if kind is int:
-            try:
-                count = max(0, int(value))
-            except (ValueError, OverflowError, TypeError):
-                raise Rejection(400, f"{wrong} is not a number") from None
-            if field.limit is not None and count > field.limit:
-                raise Rejection(400, f"{wrong} must be <= {field.limit}")
-            return count
-        if kind is bool:
-            if str(value).lower() not in FLAGS:
-                raise Rejection(400, f"{wrong} is not true or false")
-            return FLAGS[str(value).lower()]
-        if get_origin(kind) is Literal:
-            if value not in get_args(kind):
-                shown = value[:20] if isinstance(value, str) else "this"
-                raise Rejection(400, f"{shown} {name} is not supported")
-            return value
-        texts = value if isinstance(value, list) and field.has_lists else [value]
-        if not all(isinstance(text, str) for text in texts):
-            raise Rejection(
-                400, f"{wrong} is not a string{' or a list of strings' * field.has_lists}"
-            )
-        if field.limit is not None:
-            self._check_sizes(name, texts, field.limit)
-        return value
+    def _explain(self, problem: str, given: Mapping[str, Any]) -> Rejection:
+        """Return the rejection of fields about which msgspec has reported a problem; it shows at most a few words of them."""
+        if found := _MISSING.match(problem):
+            return missing_field(found[1])
+        found = _PROBLEM.fullmatch(problem)
+        assert found is not None, problem
+        what, name = found[1], found[2]
+        if self.types[name] is Upload:
+            return missing_field(name)
+        if what.startswith("Invalid enum value"):
+            shown = given[name][:20] if isinstance(given[name], str) else "this"
+            choices = ", ".join(filter(None, get_args(self.types[name])))
+            return Rejection(400, f"{shown} {name} is not supported: send one of {choices}")
+        for theirs, ours in WORDS.items():
+            what = what.replace(theirs, ours)
+        return Rejection(400, f"Invalid request: {name} parameter: {what}")
 
-    def _check_sizes(self, name: str, texts: list[str], limit: int) -> None:
-        sizes = [(len(texts), self.batch_limit), *((len(text), limit) for text in texts)]
-        for size, most in sizes:
-            if size > most and name == "q":  # the message is LibreTranslate's
-                raise too_long(size, most)
-            if size > most:
-                message = f"Invalid request: {name} parameter ({size}) exceeds its limit ({most})"
-                raise Rejection(400, message)
+
+def _read_number(name: str, value: Any) -> int:
+    try:
+        return max(0, int(value))
+    except (ValueError, OverflowError, TypeError):
+        raise Rejection(400, f"Invalid request: {name} parameter is not a number") from None

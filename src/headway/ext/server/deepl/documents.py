@@ -54,7 +54,7 @@ async def _translate(order: FileOrder, job: FileJob, context: Context) -> None:
 async def get_document(request: DeepLDocumentKeyRequest, context: Context) -> DeepLDocumentStatus:
     """Return how far the translation of a file is."""
     job = _find_job(request, context)
-    answer = DeepLDocumentStatus(document_id=request.document_id, status="queued")
+    answer = DeepLDocumentStatus(document_id=job.name, status="queued")
     if job.error:
         answer |= {"status": "error", "error_message": job.error, "message": job.error}
     elif job.files:
@@ -89,8 +89,8 @@ async def cancel_document(request: DeepLDocumentKeyRequest, context: Context) ->
 
 
 def _find_job(request: DeepLDocumentKeyRequest, context: Context) -> FileJob:
-    files = context.server.files
-    return files.find_job(request.document_id, request.document_key, context.owner)
+    name = context.http.path_params["document_id"]
+    return context.server.files.find_job(name, request.document_key, context.owner)
 
 
 def _find_files(request: DeepLDocumentKeyRequest, context: Context) -> list[TranslatedFile]:

@@ -1,36 +1,39 @@
 """Requests and answers of DeepL's addresses; ``ext/server/messages.py`` says how they are used."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from headway.ext.server.files import Upload
-from headway.ext.server.messages import Glossary, Texts
+from msgspec import Meta, Struct
 
+from headway.ext.server.files import Upload
+from headway.ext.server.messages import Glossary, Text, Texts
+
+DeepLSource = str
+DeepLTarget = str
 Formality = Literal["default", "more", "less", "prefer_more", "prefer_less"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepLTextRequest:
+class DeepLTextRequest(Struct, frozen=True, kw_only=True):
     """Fields of ``POST /v2/translate``. Other fields of DeepL are accepted and have no effect."""
 
     text: Texts
-    target_lang: str
-    source_lang: str | None = None
+    target_lang: DeepLTarget
+    source_lang: DeepLSource = ""
     split_sentences: Literal["1", "0", "nonewlines"] = "1"
     formality: Formality = "default"
-    glossary_id: str | None = None
+    glossary_id: str = ""
     tag_handling: Literal["", "xml", "html"] = ""
     outline_detection: Annotated[
-        bool, "", "Whether tags of XML without text beside them separate sentences."
+        bool, Meta(description="Whether tags of XML without text beside them separate sentences.")
     ] = True
-    splitting_tags: str | list[str] | None = None
-    non_splitting_tags: str | list[str] | None = None
-    ignore_tags: str | list[str] | None = None
+    splitting_tags: str | list[str] = ""
+    non_splitting_tags: str | list[str] = ""
+    ignore_tags: str | list[str] = ""
     show_billed_characters: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepLLanguagesRequest:
+class DeepLLanguagesRequest(Struct, frozen=True, kw_only=True):
     """Fields of ``GET /v2/languages``."""
 
     type: Literal["source", "target"] = "source"
@@ -102,27 +105,24 @@ class DeepLGlossaries(TypedDict):
     glossaries: list[DeepLGlossary]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepLDocumentRequest:
+class DeepLDocumentRequest(Struct, frozen=True, kw_only=True):
     """Fields of ``POST /v2/document``; the last three are those of ``/translate_file``."""
 
     file: Upload
-    target_lang: str
-    source_lang: str | None = None
-    filename: str | None = None
-    output_format: str | None = None
+    target_lang: DeepLTarget
+    source_lang: DeepLSource = ""
+    filename: str = ""
+    output_format: str = ""
     formality: Formality = "default"
-    glossary_id: str | None = None
-    glossary: Glossary = None
-    columns: Annotated[str | None, "char_limit"] = None
+    glossary_id: str = ""
+    glossary: Glossary = ""
+    columns: Text = ""
     quality: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeepLDocumentKeyRequest:
-    """Names a document; both come from ``POST /v2/document``."""
+class DeepLDocumentKeyRequest(Struct, frozen=True, kw_only=True):
+    """The secret of the document that the address names; both come from ``POST /v2/document``."""
 
-    document_id: str
     document_key: str
 
 

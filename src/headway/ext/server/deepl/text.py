@@ -58,7 +58,7 @@ def check_formality(formality: str) -> None:
         raise Rejection(400, "'formality' is not supported for given 'target_lang'.")
 
 
-def check_glossary(glossary_id: str | None, source_lang: str | None, known: Glossaries) -> None:
+def check_glossary(glossary_id: str, source_lang: str, known: Glossaries) -> None:
     """Reject a request with a glossary and without a source language, as DeepL does, or with an unknown glossary.
 
     Raises:
@@ -128,8 +128,8 @@ def _xml_reader(request: DeepLTextRequest) -> Callable[[str], XmlText]:
     return read
 
 
-def _names(given: str | list[str] | None) -> frozenset[str]:
+def _names(given: str | list[str]) -> frozenset[str]:
     """Return the names of a list, whose items may be lists with commas; prefixes do not count."""
-    texts = [given] if isinstance(given, str) else given or []
+    texts = [given] if isinstance(given, str) else given
     names = (name.strip().rpartition(":")[2] for text in texts for name in text.split(","))
     return frozenset(filter(None, names))
