@@ -81,7 +81,7 @@ def test_a_rejected_request_is_not_tokenized(models, tokenized, monkeypatch):
     waiting = SimpleNamespace(is_file=False, load=300, turn=0)
     server.queue.waiting.groups.append(waiting)
     server.queue.waiting.tokens = 300  # others wait, and there is no room
-    assert ask(client, q="Hi a. " * 400).status_code == 429
+    assert ask(client, q="understanding " * 150).status_code == 429
     assert not tokenized
     monkeypatch.setattr("headway.ext.server.translation.HtmlPage", pytest.fail)
     assert ask(client, q="<p>Hi a. " * 400, format="html").status_code == 429
