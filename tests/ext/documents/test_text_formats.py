@@ -87,18 +87,6 @@ def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine() -> 
     assert written == source.replace("c{", "{").replace("a ", "x y ", 1).replace(" d", " z")
 
 
-def test_a_section_of_cdata_is_text_in_xhtml() -> None:
-    page = '<html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
-    source = page.format(
-        "<p>a <![CDATA[b <5>  &amp;]]> c<code><![CDATA[<d>]]></code></p><svg><text><![CDATA[<e>]]></text></svg>"
-    )
-    out = translated(source, "x.xhtml")
-    assert out == page.format(
-        "<p>A B &lt;5&gt;  &amp;AMP; C<code><![CDATA[<d>]]></code></p><svg><text><![CDATA[<e>]]></text></svg>"
-    )
-    ElementTree.fromstring(out)
-
-
 @pytest.mark.parametrize(
     ("languages", "source", "expected"),
     [
@@ -512,22 +500,6 @@ def test_subtitles_may_begin_before_the_video() -> None:
     texts = [paragraph.text for paragraph in open_document(source.encode(), "x.srt").paragraphs]
     assert texts == ["A dog runs.", "A cat"]
     assert translated(source, "x.srt") == source.upper()
-
-
-@pytest.mark.parametrize(
-    ("cue", "text", "written"),
-    [
-        ("A <ruby>dog<rt>hound</rt></ruby> runs.", "A dog runs.", "A <ruby>DOG</ruby> RUNS."),
-        ("<ruby>A<rt.x>b</rt> c<rt>d</ruby> <i>e</i>", "A c e", "<ruby>A C</ruby> <i>E</i>"),
-        ("a <ruby>b<rt>c d", "a b", "A <ruby>B"), ("<rtx>a</rtx>", "a", "<rtx>A</rtx>"),
-    ],
-)  # fmt: skip
-def test_readings_of_webvtt_are_no_text(cue: str, text: str, written: str) -> None:
-    source = f"WEBVTT\n\n00:01.000 --> 00:02.000\n{cue}\n"
-    document = open_document(source.encode(), "x.vtt")
-    assert [paragraph.text for paragraph in document.paragraphs] == [text]
-    assert translated(source, "x.vtt") == source.replace(cue, written)
-    assert document.write([Translated(text)]).decode() == source
 
 
 def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:

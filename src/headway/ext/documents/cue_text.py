@@ -17,8 +17,6 @@ from headway.text import Span, WordLinks, find_words
 LINE = 42  # characters of a line that can be read in time, by most guidelines
 # Also times of words (WebVTT), and {\an8} of SubStation Alpha.
 TAG = r"</?[a-zA-Z][^<>\r\n]*>|<\d[\d:.]*>|</>|\{\\[^{}\r\n]*\}"
-# How the word before it is pronounced; "</rt>" may be left out.
-_READING = r"<rt(?=[.\s>])[^<>\r\n]*>(?s:.*?)(?:</rt>|(?=</ruby>)|\Z)"
 _NAME = re.compile(r"</?([a-zA-Z]+)")
 
 
@@ -40,9 +38,9 @@ class CueGrammar:
 
     @cached_property
     def markup(self) -> re.Pattern[str]:
-        """Matches what is no text: readings, tags, and breaks with the white space around them."""
+        """Matches what is no text: tags, and breaks with the white space around them."""
         line_end = rf"(?P<end>(?<!\s)\s*(?:[\r\n]|{self.line_break})\s*)"
-        return re.compile(rf"(?P<reading>{_READING})|{self.tag}|{line_end}")
+        return re.compile(rf"{self.tag}|{line_end}")
 
     def list_lines(self, source: str) -> list[str]:
         """Return the lines of a text that are not blank, without their markup."""
@@ -73,8 +71,6 @@ def make_cue(source: str, grammar: CueGrammar) -> Paragraph:
         if found["end"]:
             is_inside = first < found.start() < last
             parts.append(Part("text" if is_inside else "point", markup, " " if is_inside else ""))
-        elif found["reading"]:
-            parts.append(Part("dropped", markup))
         elif name is None:
             parts.append(Part("point", markup))
         elif markup.startswith("</"):

@@ -1,8 +1,8 @@
 """The tokens of HTML: tags, comments and text, by the rules of the HTML standard (13.2.5, Tokenization).
 
 Every character of the source belongs to one token, so that the tokens together are the source again.
-Where a browser drops markup that never ends, it stays one token here. A page that names the namespace of XHTML is XML:
-a CDATA section is text, and no comment. A tag of a template engine is a token before anything in it means something to HTML.
+Where a browser drops markup that never ends, it stays one token here. A CDATA section is one token, also where a browser
+reads text behind a > in it. A tag of a template engine is a token before anything in it means something to HTML.
 """
 
 import html
@@ -49,15 +49,11 @@ _QUOTED_VALUES = {
 }
 _COMMENT_END = re.compile(r"--!?>")
 _SCRIPT_MARK = re.compile(r"<!--(?!-?>)|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
-_XHTML = re.compile(r"""<html\b[^<>]*\sxmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
-_HEAD = 4096  # characters in which a page names its namespace
 # A character reference; no character has eight digits.
 _NUMBER = re.compile(r"&#0*([0-9]{1,8})[0-9]*")
-_DATA, _DATA_END = "<![CDATA[", "]]>"
 RAW_TEXT = frozenset({
     "iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp",
 })  # fmt: skip
-_RAW_TEXT_OF_XML = frozenset({"script", "style"})  # in XML, too, because pages may be read as HTML
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,6 @@ class Token:
         attributes: Of an opening tag, by their names in lower case; the first of two counts.
         spans: Where the value of each attribute stands in ``text``, without quotes.
         is_closed: Whether an opening tag ends in ``/>``.
-        is_data: Whether text is a CDATA section, in which nothing is a character reference.
     """
 
     kind: Literal["text", "open", "close", "template", "other"]
@@ -80,26 +75,21 @@ class Token:
     attributes: dict[str, str] = field(default_factory=dict)
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
     is_closed: bool = False
-    is_data: bool = False
 
 
 def decode_text(token: Token) -> str:
     """Return what text means: without character references and line breaks."""
-    if token.is_data:
-        return LINE_BREAK.sub(" ", token.text[len(_DATA) : -len(_DATA_END)])
     return LINE_BREAK.sub(" ", html.unescape(_NUMBER.sub(r"&#\1", token.text)))
 
 
 def tokenize(source: str) -> Iterator[Token]:
     """Yield the tokens of a document or a fragment, in linear time."""
-    is_xml = _XHTML.search(source, 0, _HEAD) is not None
-    raw_text = _RAW_TEXT_OF_XML if is_xml else RAW_TEXT
     at = text_start = raw_end = 0  # before the last one, tags are text
     while found := MARKUP.search(source, at):
         at = found.start()
         token = _read_template(source, at, raw_end if at < raw_end else len(source))
         if token is None and at >= raw_end:
-            token = (_read_section(source, at) if is_xml else None) or _read_markup(source, at)
+            token = _read_markup(source, at)
         if token is None:
             at += 1
             continue
@@ -108,7 +98,7 @@ def tokenize(source: str) -> Iterator[Token]:
         yield token
         at = text_start = at + len(token.text)
         if (
-            token.kind == "open" and token.name in raw_text and not token.is_closed
+            token.kind == "open" and token.name in RAW_TEXT and not token.is_closed
         ):  # closed in XHTML
             raw_end = _find_raw_text_end(source, at, token.name)
     if text_start < len(source):
@@ -119,19 +109,6 @@ def _read_template(source: str, start: int, end: int) -> Token | None:
     """Return the tag of a template engine that begins at start, and ends before ``end``; None if there is none."""
     found = TEMPLATE.match(source, start, end)
     return Token("template", found[0]) if found else None
-
-
-def _read_section(source: str, start: int) -> Token | None:
-    """Return the CDATA section or the processing instruction of XML that begins at start; None if there is none."""
-    if source.startswith(_DATA, start):
-        end = source.find(_DATA_END, start)
-        if end < 0:
-            return Token("other", source[start:])
-        return Token("text", source[start : end + len(_DATA_END)], is_data=True)
-    if source.startswith("<?", start):
-        end = source.find("?>", start)
-        return Token("other", source[start : end + 2 if end >= 0 else len(source)])
-    return None
 
 
 def _read_markup(source: str, start: int) -> Token | None:
@@ -148,8 +125,9 @@ def _read_markup(source: str, start: int) -> Token | None:
             end = found.end() if found else len(source)
         return Token("other", source[start:end])
     if source.startswith(("<!", "<?", "</"), start) and start + 2 < len(source):
-        end = source.find(">", start + 2)
-        return Token("other", source[start : end + 1 if end >= 0 else len(source)])
+        closing = "]]>" if source.startswith("<![CDATA[", start) else ">"
+        end = source.find(closing, start + 2)
+        return Token("other", source[start : end + len(closing) if end >= 0 else len(source)])
     return None
 
 
