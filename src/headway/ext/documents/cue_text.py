@@ -42,6 +42,11 @@ class CueGrammar:
         line_end = rf"(?P<end>(?<!\s)\s*(?:[\r\n]|{self.line_break})\s*)"
         return re.compile(rf"{self.tag}|{line_end}")
 
+    @cached_property
+    def borders(self) -> re.Pattern[str]:
+        """Matches what stands between the lines of a cue."""
+        return re.compile(rf"(?:\n|{self.line_break})[ \t]*")
+
     def list_lines(self, source: str) -> list[str]:
         """Return the lines of a text that are not blank, without their markup."""
         bare = self.markup.sub(lambda found: "\n" if found["end"] else "", source)

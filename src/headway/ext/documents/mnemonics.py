@@ -71,7 +71,9 @@ def read_label(paragraph: Paragraph, language: str = "") -> "IcuMessage | Mnemon
 def read_mnemonic(paragraph: Paragraph) -> Mnemonic | None:
     """Return the mnemonic of a message without inline elements; None: it has none, or marks that may mean something else."""
     text = paragraph.text
-    found = [] if paragraph.elements else [*_MARK.finditer(text)]
+    if paragraph.elements or not ("&" in text or "_" in text):
+        return None
+    found = [*_MARK.finditer(text)]
     if len(found) != 1 or (found[0][0] == "_" and text.count("_") > 1):
         return None
     at, kept = found[0].start(), _find_kept(text)

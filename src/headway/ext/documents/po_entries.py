@@ -132,7 +132,7 @@ def quote(keyword: str, text: str, line_end: str) -> str:
 
 def _unescape(source: str) -> str:
     """Return a string without escapes; a byte is the character that ``surrogateescape`` reads it as."""
-    return _ESCAPE.sub(_character, source)
+    return _ESCAPE.sub(_character, source) if "\\" in source else source
 
 
 def _character(escape: re.Match[str]) -> str:

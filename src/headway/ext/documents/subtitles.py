@@ -232,11 +232,10 @@ def _find_body(text: str, start: int, following: int, is_vtt: bool) -> tuple[int
 
 def _split_speakers(text: str, start: int, end: int, grammar: CueGrammar) -> list[tuple[int, int]]:
     """Return where the passages of a cue are: a line begins one with a name, or if all lines begin with a dash."""
-    breaks = [*re.finditer(rf"\n[ \t]*|(?:{grammar.line_break})[ \t]*", text[start:end])]
-    first = re.match(r"[ \t]*", text[start:end])
-    assert first is not None  # it also matches nothing
-    starts = [start + each.end() for each in (first, *breaks)]
-    ends = [*(start + each.start() for each in breaks), end]
+    breaks = [*grammar.borders.finditer(text, start, end)]
+    start = end - len(text[start:end].lstrip(" \t"))
+    starts = [start, *(each.end() for each in breaks)]
+    ends = [*(each.start() for each in breaks), end]
     if not all(_TAGGED_SPEAKER.match(text, at, end) for at in starts):
         begun = [n for n, at in enumerate(starts) if n == 0 or _ASIDE.match(text, at, end)]
         ends = [*(ends[n - 1] for n in begun[1:]), end]
