@@ -583,25 +583,6 @@ def test_a_comment_that_mentions_somebody_stays() -> None:
     assert written == f"<y>{source.replace('a b', 'B A')}</y>"
 
 
-def test_newer_charts_are_translated_without_their_numbers() -> None:
-    def make_chart(title: str, category: str, series: str) -> str:
-        return (
-            '<cx:chartSpace xmlns:cx="c" xmlns:a="a"><cx:chartData><cx:data id="0">'
-            f'<cx:strDim type="cat"><cx:f>Sheet1!A1</cx:f><cx:lvl ptCount="1"><cx:pt idx="0">{category}</cx:pt></cx:lvl></cx:strDim>'
-            '<cx:strDim type="entityId"><cx:lvl ptCount="1"><cx:pt idx="0">a1</cx:pt></cx:lvl></cx:strDim>'
-            '<cx:numDim type="val"><cx:lvl ptCount="1"><cx:pt idx="0">7</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData>'
-            f"<cx:chart><cx:title><cx:tx><cx:txData><cx:f>A1</cx:f><cx:v>{title}</cx:v></cx:txData></cx:tx><cx:txPr><a:p><a:r>"
-            f"<a:t>{title}</a:t></a:r></a:p></cx:txPr></cx:title><cx:series><cx:tx><cx:txData><cx:v>{series}</cx:v></cx:txData></cx:tx>"
-            "</cx:series></cx:chart></cx:chartSpace>"
-        )
-
-    chart = ("charts/chartEx1", "vnd.ms-office.chartex", make_chart("a &amp; b", "c", "d"))
-    document = open_document(make_workbook(chart), "x.xlsx", GERMAN)
-    assert [each.text for each in document.paragraphs] == ["c", "a & b", "a & b", "d"]
-    out = document.write([upper(paragraph) for paragraph in document.paragraphs])
-    assert read_part(out, "xl/charts/chartEx1.xml") == make_chart("A &amp; B", "C", "D")
-
-
 def test_a_file_names_the_new_language() -> None:
     for suffix, part, expected in (
         (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),

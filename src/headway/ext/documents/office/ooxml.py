@@ -104,11 +104,6 @@ _SLIDE = replace(
     plain=frozenset({"cm/text", "pt/v", "trendline/name", "tx/v"}),
     skipped={"numCache": _always, "numLit": _always},
 )
-_NEWER_CHART = replace(  # such as a waterfall or a map, which is looked up by names
-    _LAYOUT,
-    plain=frozenset({"lvl/pt", "txData/v"}),
-    skipped={"numDim": _always, "strDim": lambda node: node.get("type") == "entityId"},
-)
 # The attributes of an input check, and the most characters they may have.
 _MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
 _LONGEST_CELLS = {"si": 32_767, "is": 32_767}  # characters
@@ -138,7 +133,6 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     **dict.fromkeys((*_MAIN[".pptx"], *_MASTER_PARTS), _MASTER),
     **dict.fromkeys(_SLIDE_PARTS, _SLIDE),
     **dict.fromkeys(("presentationml.slideLayout", "presentationml.slideMaster"), _LAYOUT),
-    "ms-office.chartex": _NEWER_CHART,
     "spreadsheetml.sharedStrings": Grammar({"si": _CELLS}, limits=_LONGEST_CELLS),
     "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.styles": Grammar(turn=turn_cells),
