@@ -32,10 +32,7 @@ def main(name: str, count: int = 500) -> int:
     pairs = [(line, translate_words(line)) for line in sentences(400, 1)]
     joint = Tokenizer.learn(pairs, TextConfig(vocab_size=331))
     two = Tokenizer.learn(pairs, TextConfig(vocab_size=311, joint_vocab=False))
-    shapes = {
-        **EXACT,
-        **{f"refused? {key}": value for key, value in REFUSED_BY_MARIAN.items()},
-    }
+    shapes = {**EXACT, **{f"refused? {key}": value for key, value in REFUSED_BY_MARIAN.items()}}
     for label, changes in [*shapes.items(), ("two vocabularies", {"tying": "none"})]:
         model = make_model(two if label == "two vocabularies" else joint, **changes)
         reasons = form.find_refusals(model.config.model)

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 
 from headway.config import ModelConfig
-from headway.model import (
-    Transformer,
-)
+from headway.model import Transformer
 
 SHAPE = ModelConfig(
     source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,

@@ -44,8 +44,7 @@ def end_both(parent, number, thread=0):
 
 # Any thread may receive what has arrived while a process was stopped.
 @pytest.mark.parametrize(
-    ("number", "thread", "code"),
-    [(signal.SIGKILL, 0, -signal.SIGKILL), (signal.SIGTERM, -1, 143)],
+    ("number", "thread", "code"), [(signal.SIGKILL, 0, -signal.SIGKILL), (signal.SIGTERM, -1, 143)]
 )
 def test_a_child_ends_with_the_command(number, thread, code, tmp_path):
     """While it waits for text; to compare texts needs no PyTorch."""

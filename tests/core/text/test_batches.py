@@ -9,14 +9,7 @@ import torch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import (
-    ROUND,
-    Batch,
-    make_batches,
-    plan_batches,
-    plan_packed,
-    read_batch,
-)
+from headway.text.batches import ROUND, Batch, make_batches, plan_batches, plan_packed, read_batch
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 

@@ -11,14 +11,7 @@ from pathlib import Path
 import pytest
 
 from headway.errors import HeadwayError, LostWorkersError
-from headway.text.chunks import (
-    CAN_FORK,
-    Stage,
-    Workers,
-    count_results,
-    find_result,
-    run_stage,
-)
+from headway.text.chunks import CAN_FORK, Stage, Workers, count_results, find_result, run_stage
 from headway.text.work_directory import WorkDirectory, open_work
 from support.processes import fork
 
@@ -233,3 +226,19 @@ def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(tmp_path, monke
             for number in range(count_results(work.directory / "squares")):
                 assert (find_result(work.directory / "squares", number) / "square").exists()
     assert moment > 3
+
+
+class OddError(Exception):
+    """Cannot be made again from its arguments."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} is not {two}")
+
+
+@forks
+def test_an_error_that_cannot_travel_is_told(tmp_path):
+    def fail(number: int, directory: Path) -> None:
+        raise OddError(number, 2)
+
+    with pytest.raises(RuntimeError, match="OddError: 1 is not 2"):
+        list(run_stage(Stage("squares", [1], fail), tmp_path, Workers(2)))

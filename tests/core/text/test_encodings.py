@@ -215,3 +215,18 @@ def test_text_in_another_encoding_than_the_one_given_is_named(tmp_path):
     path.write_bytes("Grüße\n".encode() * 3)
     with pytest.raises(HeadwayError, match=r"plain\.de:1: is not in utf-16: UTF-16 stream"):
         list(scan_lines(path, "utf-16"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark_is_recognized_by_its_zero_bytes(tmp_path, encoding):
+    path = tmp_path / "a.txt"
+    path.write_bytes("Good morning\nGrüße\n".encode(encoding))
+    assert list(read_lines(path)) == ["Good morning", "Grüße"]
+
+
+def test_bytes_that_are_no_character_of_the_encoding_are_damaged(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"ascii\n\xe9\x81\n")
+    damaged = list(scan_lines(path, "cp1252"))[1]
+    assert isinstance(damaged, Damaged)
+    assert damaged.reason == "not UTF-8 or cp1252: byte 0x81 at position 2"

@@ -28,11 +28,7 @@ from support.ranks import in_ranks
 from support.runs import assert_equal_runs, command, metrics, opened
 
 # Four micro-batches in a step, so that up to four ranks can share it. Muon's work is shared, too.
-FOUR = {
-    "training__batch_tokens": 280,
-    "training__max_steps": 9,
-    "training__optimizer": "muon",
-}
+FOUR = {"training__batch_tokens": 280, "training__max_steps": 9, "training__optimizer": "muon"}
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,7 @@ import pytest
 from headway.cli.arguments import parse
 from headway.cli.verbs import train as verb
 from headway.config import PRESETS, Config, TrainingConfig, merge_overrides
-from headway.training.steps.optimizers import (
-    learning_rate,
-    warn_if_too_short,
-)
+from headway.training.steps.optimizers import learning_rate, warn_if_too_short
 
 
 def test_the_learning_rate_is_equation_3():

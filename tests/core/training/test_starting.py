@@ -15,14 +15,7 @@ from headway.training.dry_run import make_dry_run
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import Trainer
 from headway.training.storage.run_directory import RunDirectory
-from support.runs import (
-    assert_equal_runs,
-    command,
-    digest,
-    opened,
-    opening,
-    write_corpus,
-)
+from support.runs import assert_equal_runs, command, digest, opened, opening, write_corpus
 
 
 def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):

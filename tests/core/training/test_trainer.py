@@ -133,8 +133,7 @@ def test_a_step_that_is_not_finite_changes_only_the_step_count(poison, where, mo
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "settings",
-    [{"optimizer": "adam"}, {"optimizer": "muon", "precision": "bf16"}],
+    "settings", [{"optimizer": "adam"}, {"optimizer": "muon", "precision": "bf16"}]
 )
 def test_six_steps_equal_three_and_three_more_bit_for_bit(settings):
     batches = [padded_batch(LONG, V, seed) for seed in range(6)]

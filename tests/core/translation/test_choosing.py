@@ -127,10 +127,7 @@ def test_an_unfinished_output_depends_on_all_models(
     for models, said in (
         ([model_directory, other], ""),
         ([model_directory, other], "goes on, 2 of 3 lines are done"),
-        (
-            [model_directory, "--backward", backward_directory],
-            "(changed since: model)",
-        ),
+        ([model_directory, "--backward", backward_directory], "(changed since: model)"),
         ([model_directory], "(changed since: backward model)"),
     ):
         with pytest.raises(KeyboardInterrupt):

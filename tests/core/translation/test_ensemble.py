@@ -11,19 +11,9 @@ from headway.config import SearchConfig, TextConfig
 from headway.errors import UsageError
 from headway.text.tokenizer import Tokenizer
 from headway.translation import StepDecoding, Translator, beam_search
-from headway.translation.engines.ensemble import (
-    EnsembleEngine,
-    EnsembleState,
-    read_tokens,
-)
+from headway.translation.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
 from headway.translation.engines.plain_engine import PlainEngine
-from support.engines import (
-    SHAPES,
-    VOCAB,
-    attend,
-    model_of,
-    sources,
-)
+from support.engines import SHAPES, VOCAB, attend, model_of, sources
 from support.toy_language import EOS, PAD, Toy, brute_force_of
 from support.toy_models import sentences, translate_words, write_random_model
 

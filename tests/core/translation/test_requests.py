@@ -6,15 +6,7 @@ from typing import Any
 import pytest
 
 from headway.config import SearchConfig
-from headway.translation.requests import (
-    Find,
-    Job,
-    Read,
-    answer,
-    run,
-    run_each,
-    together,
-)
+from headway.translation.requests import Find, Job, Read, answer, run, run_each, together
 from support.asked import Asked, count_up
 
 

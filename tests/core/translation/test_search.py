@@ -119,10 +119,7 @@ def test_samples_depend_on_the_seed_and_not_on_the_batch():
     toy = Toy(3, seed=6)
     options = {"eos": EOS, "pad": PAD}
     together = sample(
-        toy.decoding(range(3), 2),
-        [9] * 3,
-        seeds=[[[1], [2]], [[3], [4]], [[5], [6]]],
-        **options,
+        toy.decoding(range(3), 2), [9] * 3, seeds=[[[1], [2]], [[3], [4]], [[5], [6]]], **options
     )
     alone = sample(toy.decoding([1], 2), [9], seeds=[[[3], [4]]], **options)
     assert alone == [together[1]]

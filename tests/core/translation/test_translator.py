@@ -18,17 +18,10 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words, simplify_breaks
 from headway.translation import Hypothesis, Translator
-from headway.translation.alignment import (
-    link_words,
-    sum_by_words,
-    weigh_words,
-    words_of_tokens,
-)
+from headway.translation.alignment import link_words, sum_by_words, weigh_words, words_of_tokens
 from headway.translation.engines.protocols import GivenTarget
 from headway.translation.requests import Read
-from headway.translation.splitting import (
-    split_line,
-)
+from headway.translation.splitting import split_line
 from headway.translation.token_stream import stream_tokens
 from support.pieces import cut
 from support.toy_models import normalizing_tokenizer, sentences, small_config

@@ -6,12 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.ext.cuda.dropout import (
-    MaskTape,
-    apply_mask_on_device,
-    mask_numbers,
-    plain_product,
-)
+from headway.ext.cuda.dropout import MaskTape, apply_mask_on_device, mask_numbers, plain_product
 from headway.ext.cuda.fusion import fuse
 from headway.ext.native.native_operations import NativeOperations
 from headway.model.ops import PLAIN, Mask

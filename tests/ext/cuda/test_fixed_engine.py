@@ -27,15 +27,7 @@ from headway.model import Transformer
 from headway.translation import Hypothesis, Translator
 from headway.translation.engines import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
-from support.engines import (
-    EOS,
-    SHAPES,
-    VOCAB,
-    model_of,
-    search,
-    search_batch,
-    sources,
-)
+from support.engines import EOS, SHAPES, VOCAB, model_of, search, search_batch, sources
 from support.pieces import attend, score_targets
 from support.toy_models import sentences, small_config
 

@@ -242,3 +242,14 @@ def test_an_excessive_vocabulary_is_rejected_before_python_walks_it(kind, tmp_pa
     del content
     with pytest.raises(HeadwayError, match="has more than"), bounded():
         read_entries(tmp_path, "source")
+
+
+def test_an_alias_of_a_rounded_tensor_has_its_scale(tmp_path):
+    """Headway 0.1 wrote an alias of the scale as well; CTranslate2 does not."""
+    weight = torch.tensor([[2, 4]], dtype=torch.int8)
+    variables = {"a/weight": weight, "a/weight_scale": torch.ones(1)}
+    for aliases in ({}, {"b/weight_scale": "a/weight_scale"}):
+        write_variables(tmp_path / "model.bin", variables, {"b/weight": "a/weight"} | aliases)
+        found = read_variables(tmp_path / "model.bin")
+        assert found.keys() == {"a/weight", "a/weight_scale", "b/weight", "b/weight_scale"}
+        assert torch.equal(found["b/weight_scale"], torch.ones(1))

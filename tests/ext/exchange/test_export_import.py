@@ -66,8 +66,7 @@ def test_a_run_is_compared_on_its_validation_text(uninterrupted_run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "is_needed"),
-    [("ctranslate2", True), ("huggingface", True), ("argos", False)],
+    ("name", "is_needed"), [("ctranslate2", True), ("huggingface", True), ("argos", False)]
 )
 def test_an_import_of_an_export_has_its_settings_its_card_and_its_origin(
     name, is_needed, small, tmp_path
@@ -140,8 +139,7 @@ def test_a_rejected_export_leaves_no_files(small, tmp_path, tokenizer):
 
 @pytest.mark.filterwarnings("ignore")  # of transformers
 @pytest.mark.parametrize(
-    "name",
-    ["ctranslate2", pytest.param("huggingface", marks=pytest.mark.slow)],
+    "name", ["ctranslate2", pytest.param("huggingface", marks=pytest.mark.slow)]
 )
 def test_a_decoder_that_starts_from_another_vector_than_zero_is_exported_exactly(
     name, tmp_path, tokenizer

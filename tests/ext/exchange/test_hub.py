@@ -51,15 +51,7 @@ class Hub:
     def snapshots(self, name):
         return self.cache / f"models--{name.replace('/', '--')}" / "snapshots" / COMMIT
 
-    def snapshot_download(
-        self,
-        repo_id,
-        *,
-        revision,
-        allow_patterns,
-        ignore_patterns,
-        **_,
-    ):
+    def snapshot_download(self, repo_id, *, revision, allow_patterns, ignore_patterns, **_):
         self.asked.append((repo_id, revision))
         source = self.repositories / repo_id
         if not source.is_dir():

@@ -33,12 +33,7 @@ def copied(exports, form, folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["ctranslate2", "huggingface", "argos"])
 def test_a_model_of_another_program_is_imported_once(
-    form,
-    small,
-    exports,
-    tmp_path,
-    monkeypatch,
-    capsys,
+    form, small, exports, tmp_path, monkeypatch, capsys
 ):
     theirs = copied(exports, form, tmp_path)
     expected = Translator.load(small.path, "cpu").translate(LINES)

@@ -10,9 +10,7 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.ext.kinds import Classifier, LanguageModel, Recurrent
 from headway.ext.kinds.mixers import Convolution
-from headway.model import (
-    Transformer,
-)
+from headway.model import Transformer
 from headway.model.network import zero_outputs
 from support.model_relations import RELATIONS, SHAPE, build, close, tokens
 

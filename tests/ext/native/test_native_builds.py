@@ -14,22 +14,9 @@ from headway.ext.native import decoding
 from headway.ext.native.build import provide_library
 from headway.ext.native.library import choose_variants, share_openmp
 from headway.ext.native.native_engine import NativeEngine
-from headway.ext.native.variants import (
-    NATIVE,
-    SOURCES,
-    VARIANTS,
-    Variant,
-    read_instruction_sets,
-)
+from headway.ext.native.variants import NATIVE, SOURCES, VARIANTS, Variant, read_instruction_sets
 from headway.files import cache_directory
-from support.engines import (
-    SHAPES,
-    distance,
-    library,
-    model_of,
-    native,
-    walk,
-)
+from support.engines import SHAPES, distance, library, model_of, native, walk
 
 KNOWN = (*VARIANTS.get(platform.machine(), ()), NATIVE)
 

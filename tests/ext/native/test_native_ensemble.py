@@ -9,22 +9,9 @@ import torch
 from headway.errors import HeadwayError
 from headway.ext.native.native_engine import NativeEngine, NativeEnsemble
 from headway.translation import Hypothesis, StepDecoding
-from headway.translation.engines.ensemble import (
-    EnsembleEngine,
-    EnsembleState,
-    read_tokens,
-)
+from headway.translation.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
 from headway.translation.engines.plain_engine import PlainEngine
-from support.engines import (
-    PRECISIONS,
-    SHAPES,
-    VOCAB,
-    library,
-    model_of,
-    native,
-    search,
-    sources,
-)
+from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, search, sources
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 

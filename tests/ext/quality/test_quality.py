@@ -3,9 +3,8 @@
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +38,7 @@ PAIRS = [(line, translate_words(line)) for line in sentences(40, 2, longest=12)]
 
 
 @pytest.fixture(scope="module")
-def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rated(model_directory, tmp_path_factory):
     """The model with random weights, which translates into loops, and a quality."""
     path = tmp_path_factory.mktemp("rated") / "model"
     shutil.copytree(model_directory, path)
@@ -48,7 +47,7 @@ def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="module")
-def numbered(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+def numbered(tmp_path_factory):
     """A random model whose subwords are also digits and words of numbers; it is sure of every translation."""
     source, target = (
         "13 102 17 29 56% 2,5 1957 dogs see",
@@ -96,13 +95,11 @@ def numbered(tmp_path_factory: pytest.TempPathFactory) -> Translator:
         ("<b>the</b> cat", "die<b>Katze</b>", ()),
     ],
 )
-def test_defects_are_found_in_the_texts_alone(
-    source: str, translation: str, found: tuple[str, ...]
-) -> None:
+def test_defects_are_found_in_the_texts_alone(source, translation, found):
     assert find_defects(source, translation, LANGUAGES) == found
 
 
-def test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none() -> None:
+def test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none():
     for period in (1, 2, 5, 12):
         words = [f"w{n}" for n in range(period)]
         for copies in (1, 2, 3, 5):
@@ -133,7 +130,7 @@ def test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none() 
         assert "loop" not in find_defects("a cat", text, ("en", language)), text
 
 
-def test_words_with_a_capital_are_lost_where_no_similar_one_is_written() -> None:
+def test_words_with_a_capital_are_lost_where_no_similar_one_is_written():
     for source, translation, lost in (
         ("the dog sees Zoltan", "der Hund sieht Zoltans Haus", []),
         ("the dog sees José", "der Hund sieht Jose", []),
@@ -162,17 +159,14 @@ def share_below(translator: Translator, cases: Sequence[Damaged]) -> tuple[float
 
 
 @pytest.mark.parametrize("damage", [damage_placeholders, damage_names])
-def test_lost_names_and_damaged_placeholders_are_rated_below_a_half(
-    numbered: Translator,
-    damage: Callable[[Sequence[tuple[str, str]], int, int], Iterator[Damaged]],
-) -> None:
+def test_lost_names_and_damaged_placeholders_are_rated_below_a_half(numbered, damage):
     """Also by a model that is sure of everything; `tests/outside/quality.py --damage` has other texts."""
     good, damaged = share_below(numbered, [*damage(PAIRS, 100, 1)])
     assert damaged >= 0.95
     assert good <= 0.02
 
 
-def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
+def test_no_better_feature_lowers_the_quality_and_it_is_calibrated():
     chooser = np.random.default_rng(2)
     features = chooser.normal(size=(151, len(FEATURES)))
     # One feature helps, and one harms (it gets weight 0).
@@ -193,7 +187,7 @@ def test_no_better_feature_lowers_the_quality_and_it_is_calibrated() -> None:
         QualityModel.fit(np.full((2, 1 + len(FEATURES)), np.nan))
 
 
-def test_the_fit_of_nearly_perfect_translations_is_a_good_one() -> None:
+def test_the_fit_of_nearly_perfect_translations_is_a_good_one():
     """Where nearly all scores are 1, steps that are too long end anywhere, and a feature that tells has no weight."""
     count, bad = 300, 5
     features = np.random.default_rng(1).normal(size=(count, len(FEATURES))) * 0.01
@@ -205,7 +199,7 @@ def test_the_fit_of_nearly_perfect_translations_is_a_good_one() -> None:
     assert all(model.rate(row) > 0.97 for row in features[bad:])
 
 
-def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path):
     with pytest.raises(HeadwayError, match=r"no quality\.json.*headway evaluate .* --calibrate"):
         QualityModel.load(tmp_path)
     model = QualityModel(-0.1 / 3, {name: n / 7 for n, name in enumerate(FEATURES)}, 19, 0.6)
@@ -229,7 +223,7 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path: Path) -> Non
             QualityModel.load(tmp_path)
 
 
-def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
+def test_features_are_those_of_the_forward_pass(translator):
     [piece] = cut(translator, "the cat sees a dog")
     [[best]] = find(translator, [piece], SEARCH)
     features = examine(translator, piece, best, SEARCH)
@@ -244,7 +238,7 @@ def test_features_are_those_of_the_forward_pass(translator: Translator) -> None:
     assert of_two == pytest.approx(features, rel=1e-5)
 
 
-def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repair_of_numbers_keeps_the_words(rated, monkeypatch):
     translator = Translator.load(rated)
     [piece] = cut(translator, "40 dogs see 17 cats")
 
@@ -276,7 +270,7 @@ def test_a_repair_of_numbers_keeps_the_words(rated: Path, monkeypatch: pytest.Mo
 @native  # other products depend on the batch in their last bits
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_quality_depends_on_the_line_alone(rated: Path, precision: str) -> None:
+def test_quality_depends_on_the_line_alone(rated, precision):
     translator = Translator.load(rated)
     lines = [*sentences(3, 8), "", "the cat {name} sees 1990 <b>dogs</b>"]
     search = replace(SEARCH, n_best=2, precision=precision)
@@ -292,7 +286,7 @@ def test_quality_depends_on_the_line_alone(rated: Path, precision: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
+def test_a_translation_is_only_replaced_by_a_sounder_one(rated):
     translator = Translator.load(rated)
     lines = sentences(30, 9)
     plain = [best for best, *_ in translator.stream(lines, SEARCH)]
@@ -321,7 +315,7 @@ def test_a_translation_is_only_replaced_by_a_sounder_one(rated: Path) -> None:
     assert not any(t.repaired for each in drawn for t in each)
 
 
-def test_numbers_of_the_source_are_forced_into_a_new_translation(numbered: Translator) -> None:
+def test_numbers_of_the_source_are_forced_into_a_new_translation(numbered):
     translator, tokenizer = numbered, numbered.tokenizer
     for line in ("the 1,957 dogs", "a dog runs 2.753,19 <b>under</b> {x}"):
         [piece] = cut(translator, line)
@@ -333,7 +327,7 @@ def test_numbers_of_the_source_are_forced_into_a_new_translation(numbered: Trans
             assert not count_different_numbers(line, written.text)
 
 
-def test_numbers_and_names_in_terms_are_those_of_their_renderings(numbered: Translator) -> None:
+def test_numbers_and_names_in_terms_are_those_of_their_renderings(numbered):
     """Neither a word that a glossary prescribes for a number is wrong, nor is the number required beside it."""
     terms = {
         "13 dogs": ["13 Hunde", "dreizehn Hunde"], "a cat": "17 Katzen", "dog": "Hund", "Zoltan": "Katzen",
@@ -351,9 +345,7 @@ def test_numbers_and_names_in_terms_are_those_of_their_renderings(numbered: Tran
     assert len(required) == len(piece.masked_source.constraints) + 1  # 29
 
 
-def test_numbers_that_a_masked_source_requires_anyway_are_required_once(
-    numbered: Translator,
-) -> None:
+def test_numbers_that_a_masked_source_requires_anyway_are_required_once(numbered):
     tokenizer = numbered.tokenizer
     line = "the 102 dogs of {name}"
     masked = mask(tokenizer, line, word(tokenizer, "17 cats", "17 Katzen"))
@@ -366,7 +358,7 @@ def test_numbers_that_a_masked_source_requires_anyway_are_required_once(
 
 
 @pytest.mark.slow
-def test_a_glossary_never_raises_a_quality(rated: Path) -> None:
+def test_a_glossary_never_raises_a_quality(rated):
     """Of single sentences, lines of several pieces, and n-best lists, whatever the rendering."""
     translator = Translator.load(rated)
     chooser = random.Random(4)
@@ -391,7 +383,7 @@ def test_a_glossary_never_raises_a_quality(rated: Path) -> None:
     assert lower < changed > 20  # the glossary takes nothing from sound translations
 
 
-def test_pieces_of_a_line_give_their_mean(rated: Path) -> None:
+def test_pieces_of_a_line_give_their_mean(rated):
     translator = Translator.load(rated)
     pieces = [Piece(text, cut(translator, text)[0].ids) for text in sentences(3, 5)]
     found = find(translator, pieces, SEARCH)
@@ -402,7 +394,7 @@ def test_pieces_of_a_line_give_their_mean(rated: Path) -> None:
     assert {*joined.defects} == {defect for _, [found] in both for defect in found.defects}
 
 
-def test_a_defect_halves_the_quality(rated: Path) -> None:
+def test_a_defect_halves_the_quality(rated):
     translator = Translator.load(rated)
     for target, defects in (("die Katze sieht", ()), ("die Katze die Katze die Katze", ("loop",))):
         found = rate_text(translator, "the cat sees", target)
@@ -413,7 +405,7 @@ def test_a_defect_halves_the_quality(rated: Path) -> None:
         assert found.quality == QUALITY.rate(features) / 2 ** len(defects)
 
 
-def test_a_calibration_compares_what_a_user_reads(rated: Path) -> None:
+def test_a_calibration_compares_what_a_user_reads(rated):
     """With capitals, tags and placeholders, which the model has not written."""
     translator = Translator.load(rated)
     lines = ["the cat sees a dog", "THE CAT SEES", "<li>the <b>cat</b> sees {name}"]
@@ -425,12 +417,7 @@ def test_a_calibration_compares_what_a_user_reads(rated: Path) -> None:
 
 
 @pytest.mark.slow
-def test_commands_print_it_and_learn_it(
-    rated: Path,
-    model_directory: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_commands_print_it_and_learn_it(rated, model_directory, tmp_path, capsys):
     model, lines = tmp_path / "model", [*sentences(7, 7), ""]
     shutil.copytree(model_directory, model)
     source, reference, out = (tmp_path / name for name in ("a.en", "a.de", "out"))

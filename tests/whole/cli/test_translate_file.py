@@ -27,11 +27,7 @@ from support.toy_models import sentences
 
 needs_workers = pytest.mark.skipif(not CAN_FORK, reason="workers are forked on Linux only")
 WINDOW = 5  # lines that are translated together here, so that a small file has many windows
-MODES = (
-    [],
-    ["--json", "--search.n-best", "2"],
-    ["--scores", "--alignment", "--prefix", "die"],
-)
+MODES = ([], ["--json", "--search.n-best", "2"], ["--scores", "--alignment", "--prefix", "die"])
 TEXT = "\n".join([*sentences(17, 4), "", *sentences(11, 5)]) + "\n"  # 29 lines
 SETTINGS = ["--search.max-extra", "7", "--threads", "1"]
 
