@@ -282,6 +282,12 @@ def test_untranslated_lines_give_a_warning_unless_the_reference_is_the_source_to
     assert warning.startswith("reference: the same as source on 37 lines")
 
 
+@pytest.mark.parametrize("resamples", [3, 10**20])
+def test_a_number_of_resamples_out_of_range_is_refused(resamples):
+    with pytest.raises(HeadwayError, match="must be 40 to 1,000,000"):
+        score_sheet(["a b"], ["a b"], resamples=resamples)
+
+
 @pytest.mark.parametrize(
     "metric", [metric for metric in METRICS if metric.kind == "bleu"], ids=lambda metric: metric.key
 )

@@ -16,6 +16,7 @@ from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.ext.best import report, running
 from headway.files import replace_text
+from headway.locks import DirectoryLock
 from headway.translation import Translator
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
@@ -281,3 +282,11 @@ def test_changed_options_and_text_are_refused(finished, corpus):
             dispatch(words)
     finally:
         file.write_bytes(before)
+
+
+def test_one_process_works_in_a_directory(finished):
+    with (
+        DirectoryLock(finished),
+        pytest.raises(HeadwayError, match="is at work here already"),
+    ):
+        dispatch(["best", str(finished)])

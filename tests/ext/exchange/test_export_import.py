@@ -292,3 +292,13 @@ def test_a_package_may_have_its_vocabularies_as_lines(exports, small, tmp_path):
     package = _package(tmp_path, {**sides, shared: None}, exports["argos"])
     _, again = import_model(package, tmp_path / "back")
     assert again.tokenizer.fingerprint == small.tokenizer.fingerprint
+
+
+def test_a_failed_import_leaves_no_directories(exports, tmp_path):
+    (tmp_path / "there").mkdir()
+    for name in ("new/inner/out", "there/out", "out"):
+        with pytest.raises(HeadwayError, match="no such file or directory"):
+            import_model(tmp_path / "nowhere", tmp_path / name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["there"]
+    import_model(exports["ctranslate2"], tmp_path / "new" / "inner" / "out")
+    assert (tmp_path / "new" / "inner" / "out" / "model.safetensors").is_file()

@@ -207,3 +207,14 @@ def test_a_file_whose_name_is_not_utf8_is_scored(tmp_path, monkeypatch):
 def test_threads_that_no_system_starts_are_refused(threads):
     with pytest.raises(UsageError, match=f"--threads {threads:,}: must be 1 to 1,024"):
         set_threads(threads)
+
+
+def test_a_translation_says_why_native_code_is_missing(
+    model_directory, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("headway.ext.native.decoding.load_library", lambda name: None)
+    monkeypatch.setattr("headway.ext.native.library.failure_reason", lambda name: f"no {name} here")
+    (tmp_path / "text").write_text("the cat\n")
+    files = ["--input", str(tmp_path / "text"), "--output", str(tmp_path / "out")]
+    assert dispatch(["translate", str(model_directory), *files, "--device", "cpu"]) == 0
+    assert "no decoding here" in capsys.readouterr().err

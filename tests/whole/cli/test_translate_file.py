@@ -393,3 +393,23 @@ def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(job, tmp_p
     terms.write_text("cat\tKater\ndog\n", encoding="utf-8")
     with pytest.raises(HeadwayError, match=r"terms\.tsv:2: 'dog' has no target"):
         job.run("--glossary", str(terms))
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--output", "{source}"], "must be another file than --source"),
+        (["--output", "{reference}"], "must be another file than --reference"),
+        (["--per-line", "--output", "x"], "--output: has no effect with --per-line"),
+        (["--per-line", "--search.beam", "2"], "--search.beam: has no effect with --per-line"),
+        (["--per-line", "--calibrate"], "--calibrate: has no effect with --per-line"),
+        (["--calibrate", "--json"], "--json: has no effect with --calibrate"),
+    ],
+)
+def test_evaluate_overwrites_no_text_and_ignores_no_option(words, problem, job, tmp_path):
+    reference = Path(shutil.copy(job.source, tmp_path / "reference.txt"))
+    texts = {"source": job.source, "reference": reference}
+    options = ["--source", str(job.source), "--reference", str(reference)]
+    with pytest.raises(UsageError, match=problem):
+        dispatch(["evaluate", str(job.model), *options, *(w.format(**texts) for w in words)])
+    assert reference.read_bytes() == job.source.read_bytes() != b""
