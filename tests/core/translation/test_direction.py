@@ -175,3 +175,10 @@ def test_an_imported_model_knows_targets_and_no_pairs():
     assert known.find("pt-br")[1] == "pt_BR"
     with pytest.raises(HeadwayError, match="which has into fra, pt_BR, cmn_Hans"):
         known.find("de")
+
+
+def test_a_model_of_one_pair_is_that_of_its_pair(model_directory):
+    model = load_model(model_directory)
+    assert model.choose(("en", "de")) is model
+    with pytest.raises(HeadwayError, match="en-fr was not trained, but en-de"):
+        model.choose(("en", "fr"))
