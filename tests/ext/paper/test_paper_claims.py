@@ -4,7 +4,6 @@ A claim that compares the wrong models, or in the wrong direction, fails here.
 """
 
 import importlib
-import json
 import math
 import re
 import sys
@@ -37,7 +36,6 @@ from headway.ext.paper.experiments.rivals import RIVALS
 from headway.ext.paper.experiments.table1_translators import LAYER_TYPES
 from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims
 from headway.ext.paper.results import Claim, Finding
-from headway.ext.paper.running import trial_run
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.labeled_texts import LabeledTexts
@@ -376,15 +374,6 @@ def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
     assert table2.score_claims(work, last, [90.0, 91.1, 89.0])[0].verdict == "not decided"
 
 
-@pytest.mark.parametrize(("source", "missing"), [("a b", "no longer sentences"), ("a " * 20, "as those of training")])  # fmt: skip
-def test_without_longer_sentences_nothing_is_said_of_them(source: str, missing: str) -> None:
-    work = Invented(of_kind("sinusoidal"), 1.0)
-    work.corpus = replace(work.corpus, test=((source, "d e"),) * 3)
-    claim = find_claim(LENGTHS, work, "extrapolate")
-    assert claim.verdict == "not decided"
-    assert missing in claim.ours
-
-
 @pytest.mark.parametrize(("experiment", "words", "favored"), EQUALITIES[:2])
 def test_equality_is_judged_on_both_sides(experiment: Part, words: str, favored: Favored) -> None:
     found = {
@@ -428,29 +417,6 @@ def test_a_part_is_needed_if_models_learn_only_with_it(
 ) -> None:  # fmt: skip
     work = Invented(favored, (having - lacking) / 4, level=lacking)
     assert find_claim(experiment, work, words).verdict == found
-
-
-@pytest.mark.slow
-def test_losses_of_a_training_with_steps_that_are_not_finite_can_be_drawn(tmp_path: Path) -> None:
-    def curve(name: str, lost: Sequence[int]) -> tuple[tuple[float, float], ...]:
-        path = tmp_path / name
-        events = [
-            {"event": "step", "step": step, "nll": None if step in lost else 1 / step}
-            for step in range(1, 901)
-        ]
-        path.write_text("".join(json.dumps(event) + "\n" for event in events), encoding="utf-8")
-        return trial_run._loss_curve(path)
-
-    whole, holes = curve("whole", ()), curve("holes", (1, *range(16, 31)))
-    assert whole[0] == (15, sum(1 / step for step in range(1, 16)) / 15)
-    assert holes[0] == (15, sum(1 / step for step in range(2, 16)) / 14)
-    assert [step for step, _ in whole] == [step for step, _ in holes] == [*range(15, 901, 15)]
-    assert math.isnan(holes[1][1])
-    assert whole[2:] == holes[2:]
-    work = Invented(smoothed, 0.0)
-    [trial, *_] = work.run_groups([PlannedTrial("x", work.base)])["x"].trials
-    group = TrialGroup(tuple(replace(trial, loss=loss) for loss in (whole, holes)))
-    assert schedule.draw_losses({"a": group}).svg
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import torch
 
 from headway.ext.paper.experiments import table1
 from headway.ext.paper.measuring.costs import (
@@ -15,7 +14,6 @@ from headway.ext.paper.measuring.costs import (
 )
 from headway.ext.paper.measuring.fitting import find_crossing, fit_exponents, fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME, LAYER_TYPES, LayerType
-from headway.ext.paper.measuring.operation_counter import OperationCounter
 from headway.ext.paper.measuring.paths import (
     layers_by_formula,
     layers_by_gradient,
@@ -24,17 +22,6 @@ from headway.ext.paper.measuring.paths import (
 from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.results import Claim, Findings, Table
 from headway.ext.paper.running.study import Study
-
-
-def test_the_counter_counts_products_and_changes_nothing() -> None:
-    a, b, c = torch.randn(3, 5), torch.randn(5, 7), torch.randn(7, 2)
-    with OperationCounter(depths=True) as counter:
-        y = (a @ b) @ c
-        z = y * y
-    assert counter.operations == 3 * 5 * 7 + 3 * 7 * 2 + 3 * 2
-    assert counter.elementwise == 6
-    assert (counter.depth(y), counter.depth(z), counter.depth(a)) == (2, 2, 0)
-    assert torch.equal(y, a @ b @ c)
 
 
 def test_counted_operations_equal_the_formulas() -> None:

@@ -38,7 +38,6 @@ from headway.ext.paper.verdicts import Gate
 from headway.model import Transformer, parameter_count
 from headway.text.tokenizer import Tokenizer
 from headway.training.steps.objective import plain_loss
-from headway.training.steps.optimizers import learning_rate
 
 ODD = ModelConfig(
     source_vocab_size=31, target_vocab_size=31, num_encoder_layers=2, num_decoder_layers=3,
@@ -52,16 +51,6 @@ def test_the_formula_gives_the_parameters_of_the_built_model(tying: str, positio
     config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
     total = parameter_count(Transformer(config))
     assert parameters_by_formula(config) == count_parameters(config) == total
-
-
-def test_every_row_of_table_3_changes_exactly_its_settings() -> None:
-    for row in TABLE3:
-        found = configure(Config(), row)
-        for section, changes in (("model", row.model), ("training", row.training)):
-            for name, value in changes.items():
-                assert getattr(getattr(found, section), name) == value, row.label
-        assert found.model.head_widths[1] == row.model.get("d_v", 64)
-    assert configure(SMALL, TABLE3[0]) == SMALL
 
 
 def test_rows_at_another_size_keep_the_papers_ratios() -> None:
@@ -173,32 +162,6 @@ def test_the_gradient_of_tied_matrices_is_the_sum_of_the_untied_ones() -> None:
 
 def test_the_checked_learning_rate_is_equation_3() -> None:
     assert all(claim.verdict == "shown" for claim in schedule.check_rates())
-
-
-def test_two_trainings_differ_in_the_warm_up_alone() -> None:
-    base = replace(Config(), training=replace(Config().training, warmup_steps=400))
-
-    def rates(warm_up: schedule.WarmUp) -> list[float]:
-        config = warm_up.of(base).training
-        return [
-            learning_rate(
-                step,
-                d_model=512,
-                warmup_steps=config.warmup_steps,
-                scale=config.rate_scale,
-                decay=config.decay,
-            )
-            for step in range(1, 1000)
-        ]
-
-    peak = (512 * 400) ** -0.5
-    assert schedule.WarmUp(400).of(base) == base
-    assert max(rates(schedule.WarmUp(400))) == pytest.approx(peak)
-    assert max(rates(schedule.WarmUp(1))) == pytest.approx(20 * peak)  # equation 3
-    level, abrupt = rates(schedule.WarmUp(400, "none")), rates(schedule.WarmUp(1, "none"))
-    assert abrupt == pytest.approx([peak] * len(abrupt))
-    assert level[399:] == pytest.approx(abrupt[399:])
-    assert level[0] == pytest.approx(peak / 400)
 
 
 def groups_with(change: float, base: float = 70.0) -> dict[str, TrialGroup]:

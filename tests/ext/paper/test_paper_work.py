@@ -10,22 +10,19 @@ from string import ascii_lowercase
 import pytest
 import torch
 
-from headway.cli.main import dispatch
 from headway.config import TextConfig
-from headway.errors import HeadwayError, UsageError
+from headway.errors import HeadwayError
 from headway.ext.paper.results import Claim, Figure, Findings, Table
 from headway.ext.paper.running import trial_run
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import Pairs
 from headway.ext.paper.running.settings_tables import list_trainings
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
-from headway.ext.paper.running.trial_forecast import Forecast, training_effort
+from headway.ext.paper.running.trial_forecast import Forecast
 from headway.ext.paper.running.unmasking import remove_mask
 from headway.ext.paper.running.workers import run_together
-from headway.ext.paper.table3_rows import TABLE3, configure
 from headway.ext.paper.verdicts import (
     count_surviving,
     interval_text,
@@ -242,36 +239,6 @@ def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.Monk
         assert all(torch.equal(found[key], weight) for key, weight in weights.items())
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("copied_trainings")
-def test_equal_settings_written_differently_are_one_trial(tmp_path: Path) -> None:
-    work = Study(tmp_path, "toy", show=(shown := []).append)
-    rows = {row.label: configure(work.base, row) for row in TABLE3}
-    wide = replace(work.base.model, num_heads=1)
-    planned = [
-        PlannedTrial("one", replace(work.base, model=wide)),
-        PlannedTrial("two", rows["(A) h = 1"]),
-    ]
-    one, two = work.run_trials(planned)
-    assert one == two
-    assert len([line for line in shown if "trial" in line]) == 1
-    narrow = replace(wide, d_k=32)
-    work.run_trials([PlannedTrial("three", replace(work.base, model=narrow))])
-    assert len([line for line in shown if "trial" in line]) == 2
-
-
-def test_larger_trainings_have_a_larger_effort() -> None:
-    rows = {row.label: training_effort(configure(SMALL, row)) for row in TABLE3}
-    assert max(rows, key=rows.__getitem__) == "big"
-    assert rows["big"] > 3 * rows["(C) d_model = 1024"] > 3 * rows["base"]
-    assert rows["(C) N = 2"] < rows["(C) N = 4"] < rows["base"] < rows["(C) N = 8"]
-    assert rows["(A) h = 1"] == rows["base"]  # the small cost of more heads is not counted
-    classifier = replace(SMALL, model=replace(SMALL.model, kind="classifier"))
-    assert training_effort(classifier) < training_effort(SMALL) / 2  # it has no decoder
-    plan = PlannedTrial("x", SMALL)
-    assert replace(plan, pace=3.0).effort == 3 * plan.effort == 3 * training_effort(SMALL)
-
-
 def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = map(Path, "abc")
     times = iter((100.0, 160.0, 220.0))
@@ -283,34 +250,6 @@ def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPa
     assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute
     assert forecast.after(a) == "2 of 3, 24 s to go"
     assert forecast.after(c) == "3 of 3"
-
-
-def test_unknown_scales_and_missing_text_are_named(tmp_path: Path) -> None:
-    with pytest.raises(HeadwayError, match="scale days"):
-        Study(tmp_path, "days")
-    work = Study(tmp_path, "hours")
-    with pytest.raises(HeadwayError, match="--train"):
-        work.run_trials([PlannedTrial("base", work.base)])
-
-
-def test_comparisons_are_trained_on_the_device_that_is_named(tmp_path: Path) -> None:
-    for scale in ("minutes", "hours"):
-        work, other = Study(tmp_path, scale), Study(tmp_path, scale, device="cuda:1")
-        for ours, theirs in (
-            (work.base, other.base),
-            (work.published_base, other.published_base),
-        ):
-            assert (ours.training.device, theirs.training.device) == ("cpu", "cuda:1")
-            same = replace(theirs.training, device="cpu", precision=ours.training.precision)
-            assert replace(theirs, training=same) == ours
-    assert Study(tmp_path, "paper", device="cuda").base == Study(tmp_path, "paper").base
-
-
-@pytest.mark.slow
-def test_a_device_that_is_not_there_is_refused_before_anything_is_trained(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--device = 'cuda:9', but torch sees"):
-        dispatch(["reproduce", "tying", "--out", str(tmp_path), "--device", "cuda:9"])
-    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

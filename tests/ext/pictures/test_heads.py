@@ -12,8 +12,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.ext.pictures import AttentionMap, AttentionMaps, sentence_maps
 from headway.ext.pictures.head_ablation import HeadAblation, remove_heads
-from headway.ext.pictures.head_table import FILLS, draw_head_table
-from headway.ext.pictures.labels import NAMES, word_groups
+from headway.ext.pictures.labels import word_groups
 from headway.ext.pictures.occlusion import occlusion_links
 from headway.ext.pictures.roles import Head, average_roles, find_aligned, head_roles, measure_roles
 from headway.ext.pictures.sentences import read_sentence
@@ -223,25 +222,6 @@ def test_aligning_heads_are_compared_with_as_many_random_others(
     assert ablation.compare_aligning(heads[3:]) is None
 
 
-def test_the_table_has_a_box_for_every_head(translator: Translator) -> None:
-    heads = [replace(h, bleu_lost=-0.01) for h in head_roles(translator, SOURCES, REFERENCES)]
-    layout = draw_head_table(heads, "a title").layout
-    boxes = layout.boxes
-    assert len({(box.x, box.y) for box in boxes}) == len(boxes) == len(heads)
-    assert [box.fill for box in boxes] == [FILLS[head.role] for head in heads]
-    # A row for each layer of each kind, from top to bottom; a column for each head.
-    for a, box_a in zip(heads, boxes, strict=True):
-        for b, box_b in zip(heads, boxes, strict=True):
-            rows = [(list(NAMES).index(head.kind), head.layer) for head in (a, b)]
-            assert (rows[0] < rows[1]) == (box_a.y < box_b.y)
-            assert (a.head < b.head) == (box_a.x < box_b.x)
-    texts = [label.text for label in layout.labels]
-    assert texts.count("0.0 BLEU") == len(heads)  # no minus before a zero
-    for head in heads:
-        if head.role:
-            assert any(text.endswith(f"{head.shares[head.role]:.0%}") for text in texts)
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     """Return the arguments of the command; the third pair is blank."""
@@ -291,18 +271,3 @@ def test_the_command_prints_the_lost_bleu(
     assert "aligning heads (layer.head): " in text
     assert "others, 5 draws" in text
     assert "greedily, 2 pairs" in text
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [("0:1", "'0:1' must be like 0-0"), ("0-99", "words that the sentences lack")],
-)
-def test_a_bad_alignment_file_is_rejected(
-    model_directory: Path, files: list[str], line: str, message: str
-) -> None:
-    Path(files[-1]).write_text(f"{line}\n" * 6, encoding="utf-8")
-    with pytest.raises(HeadwayError, match=message):
-        dispatch(["heads", str(model_directory), *files, "--no-bleu"])
-    Path(files[-1]).write_text("0-0\n", encoding="utf-8")
-    with pytest.raises(HeadwayError, match=r"has 6 lines, but .*alignment has 1"):
-        dispatch(["heads", str(model_directory), *files, "--no-bleu"])

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,7 +22,6 @@ from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
-from headway.model import Transformer
 from headway.translation import Translator
 from support.attention_json import read_maps
 
@@ -86,14 +84,6 @@ def test_explain_prints_the_numbers(
         assert f"{product:.3f}" in row
         assert f"{weight:.4f}" in row or "hidden" in row
     assert "q of Katze" in table
-
-
-def test_explain_rejects_a_layer_without_dot_products(translator: Translator) -> None:
-    config = replace(translator.model.config, encoder_mixer="lstm")
-    recurrent = Translator(Transformer(config), translator.tokenizer)
-    assert explain(recurrent, SOURCE, TARGET, kind="cross").keys
-    with pytest.raises(HeadwayError, match="no dot products to explain in its encoder"):
-        explain(recurrent, SOURCE, TARGET, kind="encoder")
 
 
 def test_pages_json_and_numbers_need_no_matplotlib(
