@@ -47,6 +47,8 @@ LISTED = {
     r"GET /spec": "OpenAPI 3.0, with this server's facts, instead of Swagger 2.0",
     r"\w+ /download_file/x": "no files are translated, so none has an address",
     r"(.*, )?GET /languages|GET with a form": "ours also names other codes of each language",
+    r"(.*, )?GET /frontend/settings": "ours also says whether it rates translations",
+    r"(GET|HEAD) /translate": "ours answers GET, too, as OmegaT asks",
     r"GET /health": "ours also names the models, their versions and the queue",
     r"/translate query: far too long": "a header, with the address, holds at most 16 KiB",
     r"OPTIONS .*": "OPTIONS is answered before addresses are looked at",
@@ -158,11 +160,12 @@ class Comparison(Campaign):
         install = "import sys; from argostranslate.package import install_from_path as install; [install(p) for p in sys.argv[1:]]"
         self.run_theirs(programs / "python", "-c", install, *packages)
         self.theirs = [str(self.options.libretranslate.absolute()), "--disable-files-translation"]
-        self.ours = [*headway, "serve", *models, "--pivot", "de"]
+        self.ours = [*headway, "serve", *models, "--pivot", "de", "--server.file-limit", "0"]
         self.used: set[str] = set()
         methods = [Case(f"{method} {path}", method, path) for path in PATHS for method in METHODS]
         self.ask_both([*REQUESTS["open"], *methods], {"LT_METRICS": "true"})
         database = folder / "keys.db"
+        database.touch()  # ltmanage makes none
         (folder / "keys").write_text(KEY + "\n", encoding="utf-8")
         add = ["keys", "--api-keys-db-path", str(database), "add", "100000", "--key", KEY]
         self.run_theirs(programs / "ltmanage", *add)

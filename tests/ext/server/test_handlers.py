@@ -194,10 +194,6 @@ def test_line_ends_of_forms_count_once(client):
     assert ask(client, q=text).status_code == 400
 
 
-def test_a_list_has_a_limit(client):
-    assert [ask(client, q=["a"] * count).status_code for count in (5, 6)] == [200, 400]
-
-
 def test_a_client_of_libretranslate_sends_a_body_with_get(client):
     answer = client.request("GET", "/languages", content=b"api_key=x")
     assert answer.json()[0]["targets"] == ["en", "de", "fr"]

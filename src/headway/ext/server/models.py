@@ -161,9 +161,7 @@ def load_models(
         translators += directions
     if backward is not None:
         _add_backward(translators, backward)
-    models = Models(translators, pivot)
-    models.detector.rank("a")  # loads the tables of the detector
-    return models
+    return Models(translators, pivot)
 
 
 def _add_backward(translators: Sequence[Translator], path: str | Path) -> None:

@@ -1,6 +1,5 @@
 """Language codes, and the detection of a text's language."""
 
-import threading
 from collections.abc import Sequence
 from copy import copy
 from functools import cache
@@ -17,27 +16,25 @@ class LanguageDetector:
 
     Args:
         codes: Codes of the served languages.
+
+    Raises:
+        HeadwayError: If a package is missing.
     """
 
     def __init__(self, codes: Sequence[str]) -> None:
         self.codes = list(codes)
-        self._identifier: Any = None
-        self._lock = threading.Lock()
+        self._identifier = copy(_load_identifier())
+        wanted = {*map(_name_label, codes)} & set(self._identifier.labels)
+        self._identifier.set_languages(sorted(wanted))
 
     def rank(self, text: str) -> list[tuple[str, float]]:
         """Return (code, confidence from 0 to 100) of each language, the likeliest first.
 
         A text without letters and digits counts as English, or as the first served language.
-
-        Raises:
-            HeadwayError: If a package is missing.
         """
         if not is_translatable(text):
             first = "en" if "en" in self.codes else self.codes[0]
             return [(first, 0.0)]
-        with self._lock:
-            if self._identifier is None:
-                self._identifier = _make_identifier(self.codes)
         # py3langid may know none of the served languages.
         ranked = self._identifier.rank(text[:EXAMINED]) if self._identifier.labels else []
         known: dict[str, float] = dict(ranked)
@@ -50,13 +47,6 @@ class LanguageDetector:
 def _name_label(code: str) -> str:
     """Return the code by which py3langid knows a language, without script and country."""
     return base_code(shorten_code(code.lower()))
-
-
-def _make_identifier(codes: Sequence[str]) -> Any:
-    found = copy(_load_identifier())
-    wanted = {*map(_name_label, codes)} & set(found.labels)
-    found.set_languages(sorted(wanted))
-    return found
 
 
 @cache

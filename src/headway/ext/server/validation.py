@@ -26,12 +26,9 @@ R = TypeVar("R", bound=msgspec.Struct)
 # What msgspec says of a value, and the field that has it.
 _PROBLEM = re.compile(r"(.*) - at `\$\.(\w+).*`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
-ANY_LANGUAGE: Mapping[str, Sequence[str]] = {}
 
 
-def list_types(
-    config: ServerConfig, languages: Mapping[str, Sequence[str]] = ANY_LANGUAGE
-) -> dict[str, Any]:
+def list_types(config: ServerConfig, languages: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return the types of `messages.py` that depend on a server.
 
     Args:
@@ -73,7 +70,7 @@ class RequestParser(Generic[R]):
     """
 
     def __init__(self, kind: type[R], config: ServerConfig) -> None:
-        self.kind = define_request(kind, list_types(config))
+        self.kind = define_request(kind, list_types(config, {}))
         self.types = get_type_hints(kind)
         self.has_file = Upload in self.types.values()
 
