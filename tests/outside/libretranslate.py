@@ -49,7 +49,7 @@ LISTED = {
     r"(.*, )?GET /languages|GET with a form": "ours also names other codes of each language",
     r"(.*, )?GET /frontend/settings": "ours also says whether it rates translations",
     r"(GET|HEAD) /translate": "ours answers GET, too, as OmegaT asks",
-    r"GET /health": "ours also names the models, their versions and the queue",
+    r"(.*, )?GET /health": "ours also names the models, their versions and the queue",
     r"/translate query: far too long": "a header, with the address, holds at most 16 KiB",
     r"OPTIONS .*": "OPTIONS is answered before addresses are looked at",
     r"\w+ //translate": "addresses are taken as they are written",
@@ -63,9 +63,9 @@ class Answer(NamedTuple):
     body: Any
 
 
-def ask(port: int, case: Case) -> Answer:
-    """Send a request on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+def ask(port: int, case: Case, address: str) -> Answer:
+    """Send a request on a connection of its own, as a client with an address of this machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, 120, (address, 0))
     try:
         connection.request(case.method, case.path, case.body or None, dict(case.headers))
         response = connection.getresponse()
@@ -197,8 +197,14 @@ class Comparison(Campaign):
                 url, log = f"http://127.0.0.1:{ports[-1]}/health", self.folder / f"{name}.log"
                 words = [*command, "--port", str(ports[-1])]
                 stack.enter_context(serving(words, url, log, os.environ | LIMITS | variables))
-            for case in requests:
-                self.judge(case, *(ask(port, case) for port in ports))
+            for number, case in enumerate(requests):
+                # An address that guesses keys has to wait, so each request has one of its own; rates count those of one.
+                address = (
+                    "127.0.0.1"
+                    if theirs is RATE
+                    else f"127.0.{1 + number // 250}.{1 + number % 250}"
+                )
+                self.judge(case, *(ask(port, case, address) for port in ports))
 
     def judge(self, case: Case, theirs: Answer, ours: Answer) -> None:
         """Count what agrees, and tell about disagreements."""

@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 Handler = Callable[..., Any]
 # Of the addresses and their fields: see docs/stability.md. The second number is raised by an addition, the
 # first by any other change.
-API_VERSION = "2.1"
+API_VERSION = "2.2"
 JSON = "application/json"
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 REJECTIONS = {
@@ -60,7 +60,6 @@ class Address(NamedTuple):
         handler: Takes a request of `messages.py`, if it is annotated with one, and a `Context`; returns the answer.
         rejections: Statuses with an error, and what they mean.
         is_open: Whether it needs no key and no place among the requests, and reads no body.
-        is_described: Whether ``/spec`` has it.
     """
 
     method: str
@@ -68,7 +67,6 @@ class Address(NamedTuple):
     handler: Handler
     rejections: Mapping[str, str] = REJECTIONS
     is_open: bool = False
-    is_described: bool = True
 
     @property
     def request(self) -> Any:
@@ -88,13 +86,12 @@ def describe(addresses: Iterable[Address], types: Mapping[str, Any], needs_key: 
     components: dict[str, Schema] = {}
     paths: dict[str, dict[str, Schema]] = {}
     for address in addresses:
-        if address.is_described:
-            methods = paths.setdefault(address.path, {})
-            name = address.handler.__name__ + f"_by_{address.method.lower()}" * bool(methods)
-            operation = {"operationId": name, **_describe_address(address, types, components)}
-            if needs_key and not address.is_open:
-                operation["security"] = [{name: []} for name in KEYS]
-            methods[address.method.lower()] = operation
+        method = address.method.lower()
+        name = re.sub(r"\W+", "_", f"{method}{address.path}").strip("_")
+        operation = {"operationId": name, **_describe_address(address, types, components)}
+        if needs_key and not address.is_open:
+            operation["security"] = [{name: []} for name in KEYS]
+        paths.setdefault(address.path, {})[method] = operation
     return {
         "openapi": "3.0.3",
         "info": {

@@ -14,7 +14,7 @@ from headway.ext.server.validation import list_types
 
 def list_addresses() -> list[Address]:
     """Return the addresses of the server, in the order of the description."""
-    gone = REJECTIONS | GONE
+    gone, never = REJECTIONS | GONE, REJECTIONS | {"400": "Always."}
     return [
         Address("POST", "/translate", handlers.translate),
         # OmegaT asks by GET, with the fields in the query string.
@@ -41,11 +41,8 @@ def list_addresses() -> list[Address]:
         Address("POST", "/v2/document/{document_id}/cancel", documents.cancel_document, gone),
         Address("GET", "/v2/glossary-language-pairs", listings.glossary_language_pairs),
         Address("GET", "/v2/glossaries", listings.list_glossaries),
-        # They say why they do nothing.
-        Address("POST", "/v2/glossaries", listings.refuse_change, is_described=False),
-        Address(
-            "DELETE", "/v2/glossaries/{glossary_id}", listings.refuse_change, is_described=False
-        ),
+        Address("POST", "/v2/glossaries", listings.refuse_change, never),
+        Address("DELETE", "/v2/glossaries/{glossary_id}", listings.refuse_change, never),
     ]
 
 

@@ -32,6 +32,11 @@ def test_answers_are_as_the_description_says(model_directory, tmp_path):
         for _ in range(160):
             conversation.ask()
     paths = {path for _, path, status in conversation.statuses if status < 300}
-    described = {path for path in conversation.spec["paths"] if path.startswith("/v2/")}
+    described = {
+        path
+        for path, methods in conversation.spec["paths"].items()
+        if path.startswith("/v2/")
+        and any({"200", "204"} & each["responses"].keys() for each in methods.values())
+    }
     assert described <= paths
     assert {400, 404, 415} <= {status for *_, status in conversation.statuses}
