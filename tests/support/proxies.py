@@ -9,8 +9,10 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from support.processes import Forked
+if TYPE_CHECKING:  # it needs PyTorch, which the environment of the browser has not
+    from support.processes import Forked
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
