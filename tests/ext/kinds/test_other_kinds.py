@@ -1,13 +1,10 @@
 """Language models, classifiers and convolutions compute what their definitions say."""
 
-from typing import Any
-
 import pytest
 import torch
 from torch.nn import functional as F
 
 from headway.config import ModelConfig
-from headway.errors import HeadwayError
 from headway.ext.kinds import Classifier, LanguageModel, Recurrent
 from headway.ext.kinds.mixers import Convolution
 from headway.model import Transformer
@@ -105,15 +102,3 @@ def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model():
     assert not Transformer(config).has_own_mixers
     LanguageModel(config, make_decoder_mixer=make)
     assert asked == [0, 1, 0, 1, 2]
-
-
-@pytest.mark.parametrize("setting", ["encoder_mixer", "decoder_mixer"])
-def test_an_unknown_mixer_is_reported(setting):
-    settings: dict[str, Any] = {setting: "lstn", "source_vocab_size": 41, "target_vocab_size": 41}
-    with pytest.raises(HeadwayError) as caught:
-        Transformer(ModelConfig(**settings))
-    message = str(caught.value)
-    assert "\n" not in message
-    assert f"{setting} = 'lstn'" in message
-    assert "attention, lstm, gru, convolution, dilated, separable" in message
-    assert "'lstm'" in message

@@ -10,18 +10,18 @@ import pytest
 from headway.config import from_dict
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial import Trial, read_trial, write_trial
+from headway.ext.paper.running.trial import read_trial, write_trial
 from headway.ext.paper.running.trial_run import run_trial
 from support.toy_scale import make_sizes_small
 
 
 @pytest.fixture(autouse=True)
-def _toys(monkeypatch: pytest.MonkeyPatch) -> None:
+def _toys(monkeypatch):
     make_sizes_small(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
-def _train_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def _train_here(monkeypatch):
     """A worker would import torch for seconds before each training, and would know no patch of a test."""
 
     def run_in_turn(
@@ -35,7 +35,7 @@ def _train_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+def trained(tmp_path_factory):
     """A toy translator that was trained as in the paper, with the average of its checkpoints."""
     work = Study(tmp_path_factory.mktemp("trained"), "toy")
     [directory] = work.prepare_trials([PlannedTrial("base", work.published_base)])
@@ -46,7 +46,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trial:
 
 
 @pytest.fixture
-def copied_trainings(trained: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+def copied_trainings(trained, monkeypatch):
     """Each training gives the models and scores of one that was trained before, whatever its settings are."""
     sizes = {
         name: getattr(trained.config.model, name)

@@ -15,9 +15,7 @@ SCRIPT = Path(__file__).parents[2] / "outside" / "gpu_trials.py"
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
-def test_what_workers_have_trained_is_trained_no_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_workers_have_trained_is_trained_no_more(tmp_path, monkeypatch, capsys):
     handing = runpy.run_path(str(SCRIPT))["Handing"](tmp_path, "toy")
     train = study.run_trial
     monkeypatch.setattr(study, "run_trial", pytest.fail)

@@ -1,7 +1,6 @@
 """End-to-end memory networks against their equations, and the stories that they answer questions about."""
 
 import copy
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,7 +8,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from headway.ext.paper.experiments import rivals_stories
 from headway.ext.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
-from headway.ext.paper.rivals.stories import LONGEST, PLACES, Facts, StoryWords, make_questions
+from headway.ext.paper.rivals.stories import LONGEST, PLACES, StoryWords, make_questions
 from headway.ext.paper.running.study import Study
 
 STORY = torch.tensor([[[3, 7, 2, 9, 4], [5, 2, 0, 0, 0], [8, 3, 6, 0, 0]]])
@@ -25,7 +24,7 @@ def make() -> MemoryNetwork:
     return model
 
 
-def test_the_memory_network_follows_its_equations() -> None:
+def test_the_memory_network_follows_its_equations():
     model = make()
     words = [table.weight for table in model.words]
     times = [table.weight for table in model.times]
@@ -51,7 +50,7 @@ def test_the_memory_network_follows_its_equations() -> None:
         torch.testing.assert_close(model(STORY, QUESTION)[0], words[3] @ u)
 
 
-def test_a_story_alone_equals_the_same_story_in_a_batch() -> None:
+def test_a_story_alone_equals_the_same_story_in_a_batch():
     model = make()
     padded = torch.zeros(2, 5, 6, dtype=torch.long)
     padded[0, :3, :5] = STORY[0]
@@ -69,7 +68,7 @@ def random_data(count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     )
 
 
-def test_training_leaves_padding_without_effect() -> None:
+def test_training_leaves_padding_without_effect():
     model, data = make(), random_data(32)
     train_network(model, data, 4)
     for table in (*model.words, *model.times):
@@ -81,9 +80,7 @@ def test_training_leaves_padding_without_effect() -> None:
 
 
 @pytest.mark.parametrize(("count", "is_clipped"), [(1, False), (64, True)])
-def test_the_first_step_has_the_papers_rate_and_a_gradient_of_at_most_40(
-    count: int, is_clipped: bool
-) -> None:
+def test_the_first_step_has_the_papers_rate_and_a_gradient_of_at_most_40(count, is_clipped):
     model, data = make(), random_data(count)
     before = copy.deepcopy(model)
     story_BSW, question_BQ, answer_B = data
@@ -98,7 +95,7 @@ def test_the_first_step_has_the_papers_rate_and_a_gradient_of_at_most_40(
         torch.testing.assert_close(new, old - 0.01 * share * gradient)
 
 
-def test_the_rate_is_halved_after_each_quarter_of_the_epochs() -> None:
+def test_the_rate_is_halved_after_each_quarter_of_the_epochs():
     rates: list[float] = []
     hook = register_optimizer_step_pre_hook(
         lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
@@ -113,7 +110,7 @@ def test_the_rate_is_halved_after_each_quarter_of_the_epochs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("facts", [1, 2])
-def test_the_story_holds_the_answer(facts: Facts) -> None:
+def test_the_story_holds_the_answer(facts):
     questions = make_questions(facts, 200, 7)
     assert questions == make_questions(facts, 200, 7) != make_questions(facts, 200, 8)
     assert {question.answer for question in questions} == set(PLACES)
@@ -127,7 +124,7 @@ def test_the_story_holds_the_answer(facts: Facts) -> None:
 
 
 @pytest.mark.slow
-def test_the_network_learns_where_people_are() -> None:
+def test_the_network_learns_where_people_are():
     words = StoryWords()
     data = words.tensors(make_questions(1, 500, 1))
     torch.manual_seed(1)
@@ -137,9 +134,7 @@ def test_the_network_learns_where_people_are() -> None:
 
 
 @pytest.mark.slow
-def test_the_experiment_answers_questions_that_were_not_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_experiment_answers_questions_that_were_not_seen(tmp_path, monkeypatch):
     work = Study(tmp_path, "toy", seeds=(7,))
     asked: list[tuple[torch.Tensor, ...]] = []
 

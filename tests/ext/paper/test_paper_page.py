@@ -19,7 +19,7 @@ SECTIONS = [
 ]  # fmt: skip
 
 
-def test_the_document_names_every_departure_of_base_and_big() -> None:
+def test_the_document_names_every_departure_of_base_and_big():
     section = TEXT.split("## Departures from the paper")[1].split("The experiments depart")[0]
     named = {name.split(".")[-1] for name in re.findall(r"`([a-z_.]+)`", section)}
     for preset in ("base", "big"):
@@ -28,7 +28,7 @@ def test_the_document_names_every_departure_of_base_and_big() -> None:
         assert {name for some in departures.values() for name in some} <= named
 
 
-def test_the_document_names_existing_files_and_commands() -> None:
+def test_the_document_names_existing_files_and_commands():
     named = re.findall(r"`reproduce (\w+)`|headway reproduce (\w+)", TEXT)
     assert {one or other for one, other in named} == {*EXPERIMENTS, "all"}
     paths = re.findall(r"`([a-z_0-9/]+\.py)`", TEXT)
@@ -40,14 +40,14 @@ def test_the_document_names_existing_files_and_commands() -> None:
         assert (ROOT / PAGE).parent.joinpath(target).is_file(), target
 
 
-def test_every_section_of_the_paper_has_a_row_and_its_equations_are_three() -> None:
+def test_every_section_of_the_paper_has_a_row_and_its_equations_are_three():
     rows = read_table(PAGE, "section", "code")
     numbers = [re.split("[a-zA-Z]", row[0])[0] for row in rows]  # before the name: "3.1, 3.2.3 "
     assert sorted({*re.findall(r"\d[\d.]*", " ".join(numbers))}) == SECTIONS
     assert {int(number) for number in re.findall(r"equation (\d+)", TEXT)} == {1, 2, 3}
 
 
-def test_no_metric_is_named_for_scores_whose_script_is_not_known() -> None:
+def test_no_metric_is_named_for_scores_whose_script_is_not_known():
     rows = read_table(PAGE, "published score", "test set")
     base, big = TRANSFORMERS["base"], TRANSFORMERS["big"]
     found = {score: metric.strip("`") for score, *_, metric in rows}
@@ -58,7 +58,7 @@ def test_no_metric_is_named_for_scores_whose_script_is_not_known() -> None:
     assert [score for score, metric in found.items() if metric == "none"] == [french]
 
 
-def test_additive_attention_costs_the_same_on_each_page() -> None:
+def test_additive_attention_costs_the_same_on_each_page():
     costs = re.compile(r"(\d+) times the time(?:,| and) (\d+) times the memory")
     found = [
         set(costs.findall((DOCS / name).read_text(encoding="utf-8")))  # a report says it twice

@@ -71,7 +71,7 @@ def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
         ("hours", r"of its (?P<trends>\d+) trends with a side, (?P<decided>\d+) are decided if they are judged together \(Holm's rule\)"),
     ],
 )  # fmt: skip
-def test_claims_and_trends_are_counted_as_in_the_report(scale: str, sentence: str) -> None:
+def test_claims_and_trends_are_counted_as_in_the_report(scale, sentence):
     report = read_report(scale)
     trends = [claim for claim in report.claims if claim.p is not None]
     # What is not decided alone is not decided together with others.
@@ -89,7 +89,7 @@ def test_claims_and_trends_are_counted_as_in_the_report(scale: str, sentence: st
 
 
 @pytest.mark.parametrize("scale", ["minutes", "hours"])
-def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale: str) -> None:
+def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale):
     training = SCALES[scale].base.training
     share = f"{100 * training.cool_steps / training.max_steps:.0f} % of the steps"
     assert set(re.findall(r"falls to zero in the last (.*?)\.", read_report(scale).text)) == {share}
@@ -117,7 +117,7 @@ def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale: str)
         ),
     ],
 )
-def test_every_interval_is_in_the_report(scale: str, sections: list[tuple[str, str]]) -> None:
+def test_every_interval_is_in_the_report(scale, sections):
     known = [values for values, _ in find_intervals(read_report(scale).text)]
     parts = [TEXT.split(begin)[1].split(end)[0] for begin, end in sections]
     # The treebank is not in the report.
@@ -141,7 +141,7 @@ def test_every_interval_is_in_the_report(scale: str, sections: list[tuple[str, s
         ("hours", "### On Multi30k", "## Table 2"),
     ],
 )
-def test_verdicts_of_the_text_are_those_of_the_report(scale: str, begin: str, end: str) -> None:
+def test_verdicts_of_the_text_are_those_of_the_report(scale, begin, end):
     """Each row of the page has the same verdict as the claim of the report with the same interval."""
     judged = [(find_intervals(claim.ours), claim.verdict) for claim in read_report(scale).claims]
     rows = TEXT.split(begin)[1].split(end)[0]

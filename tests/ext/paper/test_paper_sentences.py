@@ -69,7 +69,7 @@ def classify(model: SelfAttentiveClassifier, matrix: Tensor) -> Tensor:
     return last.weight @ hidden.clamp(min=0) + last.bias
 
 
-def test_a_text_of_one_sentence_follows_the_equations() -> None:
+def test_a_text_of_one_sentence_follows_the_equations():
     model = make(1)
     scores, penalties = model(ONE, (ONE != 22).long())
     for row, length in enumerate((5, 3)):
@@ -78,7 +78,7 @@ def test_a_text_of_one_sentence_follows_the_equations() -> None:
         torch.testing.assert_close(penalties[row], p)
 
 
-def test_a_pair_of_sentences_follows_the_equations() -> None:
+def test_a_pair_of_sentences_follows_the_equations():
     model = make(2)
     scores, penalties = model(TWO, (TWO != 22).long())
     for row, (first, second) in enumerate([([5, 7, 2, 1], [4, 1]), ([8, 1], [3, 6, 9, 2, 1])]):
@@ -91,9 +91,7 @@ def test_a_pair_of_sentences_follows_the_equations() -> None:
 
 
 @pytest.mark.parametrize(("sentences", "texts"), [(1, ONE), (2, TWO)])
-def test_texts_alone_in_a_batch_and_packed_into_one_row_are_equal(
-    sentences: int, texts: Tensor
-) -> None:
+def test_texts_alone_in_a_batch_and_packed_into_one_row_are_equal(sentences, texts):
     model = make(sentences)
     inside = (texts != 22).long()
     scores, penalties = model(texts, inside)
@@ -109,7 +107,7 @@ def test_texts_alone_in_a_batch_and_packed_into_one_row_are_equal(
     torch.testing.assert_close(of_packed, penalties)
 
 
-def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own() -> None:
+def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own():
     apart = torch.eye(5).double()[:3]
     assert penalty(apart).item() == 0
     same = apart[[0, 0, 0]]
@@ -118,7 +116,7 @@ def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own() -> N
     assert penalty(even).item() == pytest.approx((1 - 0.2) ** 2)
 
 
-def test_the_perceptron_has_the_dropout_of_the_configuration() -> None:
+def test_the_perceptron_has_the_dropout_of_the_configuration():
     model = make(1).train()
     found: list[Tensor] = []
     model.perceptron[1].register_forward_hook(lambda module, inputs, output: found.append(output))
@@ -131,7 +129,7 @@ def test_the_perceptron_has_the_dropout_of_the_configuration() -> None:
 
 
 @pytest.mark.slow
-def test_training_lowers_the_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_lowers_the_penalty(monkeypatch):
     target, segments = torch.tensor([[0], [2]]), torch.ones(2, 1)
     batch = SimpleNamespace(
         source=ONE, source_segments=(ONE != 22).long(), target=target, target_segments=segments

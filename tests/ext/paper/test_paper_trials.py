@@ -47,9 +47,7 @@ def train_nothing(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("trainer", [None, train_rival, train_classifier])
-def test_changed_code_trains_nothing_that_other_code_has_planned(
-    trainer: Any, tmp_path: Path
-) -> None:
+def test_changed_code_trains_nothing_that_other_code_has_planned(trainer, tmp_path):
     name = trainer and f"{trainer.__module__}:{trainer.__qualname__}"
     directory = plan(tmp_path / "a", name, version="another")
     with pytest.raises(HeadwayError, match=r"/a: Headway's code has changed since .* again$"):
@@ -57,7 +55,7 @@ def test_changed_code_trains_nothing_that_other_code_has_planned(
     assert read_trial(directory) is None
 
 
-def test_one_process_trains_a_trial_from_its_beginning_to_its_result(tmp_path: Path) -> None:
+def test_one_process_trains_a_trial_from_its_beginning_to_its_result(tmp_path):
     directory = plan(tmp_path / "a", f"{__name__}:take_the_lock")
     with pytest.raises(HeadwayError, match=f"process {os.getpid()} is at work here already"):
         run_trial(directory)
@@ -69,9 +67,7 @@ def test_one_process_trains_a_trial_from_its_beginning_to_its_result(tmp_path: P
     lock.release()
 
 
-def test_a_finished_trial_is_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finished_trial_is_not_trained_again(tmp_path, monkeypatch):
     directory = plan(tmp_path / "a", f"{__name__}:train_nothing")
     run_trial(directory)
     assert read_trial(directory) is not None
@@ -79,7 +75,7 @@ def test_a_finished_trial_is_not_trained_again(
     run_trial(directory)
 
 
-def test_a_trial_without_its_models_is_not_finished(tmp_path: Path) -> None:
+def test_a_trial_without_its_models_is_not_finished(tmp_path):
     rival = finish(tmp_path)
     assert read_trial(tmp_path) == rival  # a rival's model is not kept
     for name in ("model", "averaged"):
