@@ -33,7 +33,7 @@ def use_attention(page: Page) -> None:
     assert {line[0] for line in shown_lines(page)} == {3}
     page.locator(".hit[data-query='3']").click()
     page.mouse.move(1, 1)
-    assert "pin=q4" in page.url
+    page.wait_for_function("location.hash.includes('pin=q4')")
     page.reload()
     page.wait_for_selector(".figure line", state="attached")
     assert {line[0] for line in shown_lines(page)} == {3}
@@ -55,7 +55,7 @@ def use_keyboard(page: Page) -> None:
     assert {line[1] for line in shown_lines(page)} == {1}
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    assert "pin=q2" in page.url
+    page.wait_for_function("location.hash.includes('pin=q2')")
     page.keyboard.press("Shift+Digit2")
     assert {line[2] for line in shown_lines(page)} == {1}
     page.keyboard.press("0")
@@ -74,7 +74,7 @@ def use_keyboard(page: Page) -> None:
         seen.add(page.evaluate("new URLSearchParams(location.hash.slice(1)).get('view')"))
     assert len(seen) == 5
     page.keyboard.press("k")
-    assert "kind=encoder" in page.url
+    page.wait_for_function("location.hash.includes('kind=encoder')")
     page.keyboard.press("w")
     assert page.get_by_label("Whole words").is_checked()
 

@@ -86,7 +86,7 @@ def use_translation(context: BrowserContext, origin: str, shots: Path | None) ->
         raise AssertionError("no word belongs to the second sentence")
     chosen = {line[0] for line in shown_lines(page)}
     assert len(chosen) == 1, chosen
-    assert "pin=q" in page.url
+    page.wait_for_function("location.hash.includes('pin=q')")
     take(page, shots, "attention")
     page.get_by_label("Whole words").uncheck()
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
