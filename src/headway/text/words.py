@@ -51,14 +51,14 @@ _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_UNSEEN = _INVISIBLE + "\u200c\u200d"  # alone, they are no word
+UNSEEN = _INVISIBLE + "\u200c\u200d"  # within brackets; alone, they are no word
 _SPACE = r"\s\u200b"  # a space without width ends a word, too
 _WORD = re.compile(
     # Marks behind a character, combining ones too, belong to it, and opening and invisible ones to what follows.
-    rf"[{_OPENING}{_UNSEEN}]{{0,8}}"
-    rf"(?:[{_KATAKANA}]+(?:[{_UNSEEN}]++[{_KATAKANA}]++)*+|[{_SINGLE}])[^\w{_SPACE}{_OPENING}]*"
-    rf"|(?!(?<=[{_UNSEEN}])[{_UNSEEN}])(?=[{_UNSEEN}]*+[^{_SPACE}{_UNSEEN}])"
-    rf"(?:(?![{_OPENING}{_UNSEEN}]{{1,8}}[{UNSPACED}])[^{_SPACE}{UNSPACED}])+"
+    rf"[{_OPENING}{UNSEEN}]{{0,8}}"
+    rf"(?:[{_KATAKANA}]+(?:[{UNSEEN}]++[{_KATAKANA}]++)*+|[{_SINGLE}])[^\w{_SPACE}{_OPENING}]*"
+    rf"|(?!(?<=[{UNSEEN}])[{UNSEEN}])(?=[{UNSEEN}]*+[^{_SPACE}{UNSEEN}])"
+    rf"(?:(?![{_OPENING}{UNSEEN}]{{1,8}}[{UNSPACED}])[^{_SPACE}{UNSPACED}])+"
 )
 _SINGLE_CHARACTER = re.compile(f"[{UNSPACED}]")
 _OTHER_SPACE = re.compile(rf"(?<=[{_SINGLE}])\u200b(?=[{_SINGLE}])|([{_SPACE}])")

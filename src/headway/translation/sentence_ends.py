@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from headway.text.languages import base_code, shorten_code
+from headway.text.words import UNSEEN
 
 # Languages that write full stops as another one does.
 _LIKE = {
@@ -29,9 +30,10 @@ _LAST_IN_GREEK = "αειουηωνςρξψ\u0301\u0308"
 _OPENING = "\"'“”„‟«»‹›‘’‚([{¿¡"
 _DASHES = "-–—―"
 _MARKS = "\ue000-\uf8ff\U000f0000-\U0010ffff"  # of protected text, such as tags
+_PASSED = f"{UNSEEN}\u200b"  # what nobody sees
 _STOP = re.compile(
     r"(?<![.!?…。！？])(?P<mark>[.!?…;\u037e。！？][.!?…。！？]*+)"
-    rf"(?P<closing>[\"'”“’»«›‹)\]}}」』{_MARKS}]*+(?:[ \u00a0\u202f]»(?=\s))?)(?P<space>\s*+)(?=\S)"
+    rf"(?P<closing>[\"'”“’»«›‹)\]}}」』{_MARKS}{_PASSED}]*+(?:[ \u00a0\u202f]»(?=\s))?)(?P<space>\s*+)(?=\S)"
 )
 _NEXT = re.compile(
     rf"([{re.escape(_OPENING + _DASHES)}\s]*+(?:(?<=['’])[stkn] )?)((?:[^\W_]|['’](?=[^\W_]))*+)"
@@ -41,8 +43,8 @@ _SHORT_PARTS = re.compile(r"(?!www)(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,4}")
 _ROMAN = re.compile(r"[IVXLC]++")
 _VOWELS = frozenset("aeiouyæøœıаеиоуыэюяєіъαεηιουω")
 _WORD = re.compile(rf"[^\W_]|[{_MARKS}]")
-_AT_WORD = re.compile(rf"(?<![{_MARKS}])[{_MARKS}]++(?=\w)|(?<=\w)[{_MARKS}]+")
-_BARE = re.compile(f"[{_MARKS}]*")
+_AT_WORD = re.compile(rf"(?<![{_MARKS}])[{_MARKS}]++(?=\w)|(?<=\w)[{_MARKS}]+|[{_PASSED}]+")
+_BARE = re.compile(f"[{_MARKS}{_PASSED}]*")
 _BESIDE = 80  # characters before and after a full stop that decide
 
 
@@ -118,9 +120,9 @@ def find_starts(line: str, facts: Facts) -> Iterator[int]:
 
 
 def _begins_small(text: str) -> bool:
-    """Return whether the first letter of a text, behind quotation marks and the like, is a small one."""
+    """Return whether a text, behind quotation marks and the like, begins with a word of small letters, unlike iPhone."""
     found = _NEXT.match(text)
-    return found is not None and found[2][:1].islower()
+    return found is not None and found[2][:1].islower() and found[2].islower()
 
 
 def _is_end(before: list[str], after: str, facts: Facts) -> bool:
@@ -141,7 +143,7 @@ def _is_end(before: list[str], after: str, facts: Facts) -> bool:
     is_start = bool(opening.strip()) and not is_number
     is_start = is_start or (not is_initial and _is_starter(following, word, facts))
     is_numbered = is_number or after[:1] in "§№" or _ROMAN.fullmatch(following) is not None
-    if f"{previous}{word}" in facts.final:  # z. B. and the like
+    if previous.endswith(".") and f"{previous}{word}" in facts.final:  # i t. d.
         return True
     if _knows(facts.titles, word):
         return False
@@ -155,7 +157,8 @@ def _is_end(before: list[str], after: str, facts: Facts) -> bool:
         return is_start or len(others) > 4  # "In 1812." is no sentence
     if word.isdigit() or (len(word) > 1 and _ROMAN.fullmatch(word)):
         is_reference = _knows(facts.references, previous.rstrip("."))
-        is_inside = bool(previous) and not is_reference
+        is_ruler = not word.isdigit() and previous[:1].isupper()  # Karel IV.
+        is_inside = bool(previous) and not (is_reference or is_ruler)
         return _ends_behind_number(word, is_number, is_start, facts, is_inside)
     if len(word) == 1 and word.isupper() and _is_name_of_something(others, facts):
         return True
@@ -176,7 +179,8 @@ def _is_starter(word: str, before: str, facts: Facts) -> bool:
     is_acronym = len(word) > 2 and word.isupper() and not _ROMAN.fullmatch(word)
     if is_acronym:
         return not before.islower()
-    return re.split("['’]", word)[0] in facts.starters
+    first, *others = re.split("['’]", word)
+    return first in facts.starters and not (first == "O" and others)  # O'Brien
 
 
 def _knows(words: frozenset[str], word: str) -> bool:

@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 from headway.text.languages import Languages, translate_gap
 from headway.translation.sentence_ends import find_facts, find_starts
 
-# Words of letters (not an emoji, U+2139, nor parts of Korean ones), each with common marks around it, and single spaces between them. Of what
-# an extension may have to keep, nothing is written so; a test compares them with what Headway's own keeps.
+# A letter, which is no symbol (U+2139, and numbers in circles and the like), and no part of a Korean one.
+_LETTER = r"[^\W\d_\u1100-\u11ff\u2139\u2460-\u24ff\u2776-\u2793\u3164\uffa0\U0001f100-\U0001f10c]"
+# Words of letters, each with common marks around it, and single spaces between them. Of what an extension may have to keep, nothing is
+# written so; a test compares them with what Headway's own keeps.
 _PLAIN = re.compile(
     r"(?!.{0,7}\)|[IVX]{2,5}\.|[-\u2013\u2014])(?:(?![^ ]{60})[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb(]*+"
-    r"[^\W\d_\u1100-\u11ff\u2139\u3164\uffa0]++(?:['\u2019-][^\W\d_\u1100-\u11ff\u2139\u3164\uffa0]++)*+[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
+    rf"{_LETTER}++(?:['\u2019-]{_LETTER}++)*+"
+    r"[\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb),.;:!?]*+(?: (?:[-\u2013\u2014] )?(?=\S)|$))+"
 )
+_AFTER_QUOTATION = re.compile("(?<=[」』])(?:と|って)")  # "he said", in Japanese
 _WORD_BEFORE_CAPITAL = re.compile(r"(?<!\S)(\S++)\s++(?=[^\W\d_])")
 
 
@@ -101,7 +105,8 @@ def split_sentences(line: str, language: str) -> list[str]:
             return [line]
         places.append(place)
         at = place + len(sentence)
-    return _cut(line, sorted({*places[1:], *_find_missed_ends(line)}))
+    starts = sorted({*places[1:], *_find_missed_ends(line)})
+    return _cut(line, [start for start in starts if not _AFTER_QUOTATION.match(line, start)])
 
 
 def _cut(line: str, places: Iterable[int]) -> list[str]:
