@@ -46,13 +46,14 @@ _SYLLABLES = re.compile(f"[{_CHINESE_HIRAGANA}{_KATAKANA}\uac00-\ud7a3]+")
 # A Chinese translation of English has a third to a quarter of its characters.
 _LETTERS_OF_A_SYLLABLE = 3
 _OPENING = "「『（［｛〈《【〔“‘(\\[{<"
-# Characters that a reader does not see: soft hyphens, marks of direction, variation selectors and the like.
+# Characters that a reader does not see: controls, soft hyphens, marks of direction, variation selectors and the like.
 _INVISIBLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufff8\ufffe\uffff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 UNSEEN = _INVISIBLE + "\u200c\u200d"  # within brackets; alone, they are no word
-_SPACE = r"\s\u200b"  # a space without width ends a word, too
+_SPACE = r"\s\u200b\u2800"  # a space without width, and a blank of Braille, end a word, too
 _WORD = re.compile(
     # Marks behind a character, combining ones too, belong to it, and opening and invisible ones to what follows.
     rf"[{_OPENING}{UNSEEN}]{{0,8}}"
@@ -129,7 +130,7 @@ def simplify_breaks(text: str) -> str:
     Any white space becomes a space, a non-breaking hyphen a hyphen, a letter and its accent one character (NFC), and what
     nobody sees nothing. Several spaces become one: there are two where an image stood. The text has as many words as before.
     """
-    if not text.isascii():
+    if not text.isascii() or not text.isprintable():
         text = _LONE_JOINER.sub("", _ANY_INVISIBLE.sub("", _OTHER_HYPHEN.sub("-", text)))
         text = unicodedata.normalize("NFC", text)
     if not text.isascii() or not text.isprintable():

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from headway.translation.search.constraints import Constraint, find_alternatives, spell_words
     from headway.translation.search.sampling import sample
+    from headway.translation.sentence_ends import has_ordinals
     from headway.translation.splitting import (
         Piece,
         Segment,

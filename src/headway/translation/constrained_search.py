@@ -75,7 +75,7 @@ def search_constrained(
     for row, n_best in zip(short, find(short, search.beam, [() for _ in short]), strict=True):
         written = {tuple(each.tokens) for each in found[row]}
         others = [each for each in n_best if tuple(each.tokens) not in written]
-        found[row] = [*found[row], *others][: search.n_best]
+        found[row] = [*found[row], *others][: search.n_best + 1]  # two may become equal
     alone = {
         row: keep_met(model.follow(some), found[row])
         for row, some in enumerate(required)

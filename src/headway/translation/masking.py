@@ -48,7 +48,9 @@ class Masking:
             pipeline: What is known about the line and the model.
             line: Raw text without white space around it; it may be empty, and has no pieces then.
         """
-        return pipeline.split_plain(line, lambda text: pipeline.encode(simplify_breaks(text)))
+        return pipeline.split_plain(
+            line, lambda text: pipeline.encode(simplify_breaks(text).strip())
+        )
 
     def link(
         self,

@@ -84,6 +84,12 @@ def find_facts(language: str) -> Facts | None:
     return Facts(code, **words)
 
 
+def has_ordinals(language: str) -> bool:
+    """Return whether a number with a full stop is a rank in a language, or none of its ends of sentences are known."""
+    facts = find_facts(language)
+    return facts is None or facts.language in _WITH_ORDINALS
+
+
 @cache
 def _read_lists() -> dict[str, dict[str, str]]:
     """Return the words of each language, and under "" those of all."""

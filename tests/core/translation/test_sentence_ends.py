@@ -1,9 +1,11 @@
 """Where sentences end: abbreviations, initials, numbers and quotations of 24 languages."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from headway.text.words import UNSEEN
 from headway.translation import split_sentences
 
 # Rows: a language, and one sentence with a full stop or another mark in it, or two sentences.
@@ -44,8 +46,21 @@ def test_sentences_end_where_readers_say(count):
         ("en", "We are happy. \U0001f600", 1),
         ("en", "Yes! \U0001f600 He came. !", 2),
         ("en", "\ue000Dr.\ue001 Smith is here.\ue002 \ue003He sleeps.", 2),
+        ("en", "We use Linux. macOS and iPhones are different.", 2),
+        ("it", "Ieri E. O'Brien è venuto.", 1),
+        ("cs", "Karel IV. Lucemburský žil v Praze.", 1),
+        ("da", "Iflg. Novak er det godt.", 1),
+        ("ja", "彼は「はい。」と言った。彼女は来た。", 2),
         ("xx", "One is here. Two are there.", 2),
     ],
 )
 def test_sentences_are_counted(language, text, count):
     assert len(split_sentences(text, language)) == count
+
+
+def test_a_sentence_ends_also_where_nobody_sees_what_stands_behind_its_mark() -> None:
+    every = [c for c in map(chr, range(0x110000)) if re.match(f"[{UNSEEN}\u200b]", c)]
+    for unseen in every:
+        for text in (f"He came.{unseen} The dog is here.", f"He came. {unseen}The dog is here."):
+            assert len(split_sentences(text, "en")) == 2, ascii(text)
+        assert len(split_sentences(f"He came.{unseen} ", "en")) == 1, ascii(unseen)

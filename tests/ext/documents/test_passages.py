@@ -75,6 +75,16 @@ def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit() -> None:
         assert len(SplitText.divide(text, "en").sentences) == count, text
 
 
+@pytest.mark.parametrize(
+    "kept",
+    ["{name}", "{{x}}", "[[x]]", "“{name}”", "%(who)s", "https://example.org/a?b=c", "a.txt"],
+)
+def test_what_is_kept_begins_and_ends_a_sentence_as_a_name_does(kept: str) -> None:
+    for mark in ".!?":
+        sentences = [f"Laura was late{mark}", f"{kept} asks Martha about {kept}{mark}", "He goes."]
+        assert SplitText.divide(" ".join(sentences), "en").sentences == sentences
+
+
 def test_an_escape_divides_a_text_as_a_line_break_does() -> None:
     for escape in (r"\n", r"\t", r"\r", r"\r\n", r"\n\n", r" \n "):
         passage = SplitText.divide(f"{escape}At 8 AM{escape}{{name}}: go.{escape}", "en")

@@ -72,11 +72,17 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
     ("text", "language"),
     [
         ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1)\tcat", "en"), ("-\u2028cat", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
-        ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"),
+        ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"), ("1. maj er fri", "da"), ("1. mai on vapaa", "fi"),
     ],
 )  # fmt: skip
 def test_what_only_looks_like_the_label_of_a_list_is_read(text: str, language: str) -> None:
     assert not find_list_label(text, language, is_split=True)
+
+
+def test_a_number_is_a_label_also_before_a_small_letter_where_no_rank_is_written_so() -> None:
+    for language in ("en", "fr", "es", "it", "nl", "ru"):
+        for label in ("1. ", "12. ", "IV. ", "1.2. "):
+            assert find_list_label(f"{label}the cat", language, is_split=True) == label
 
 
 def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
@@ -197,12 +203,28 @@ def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(
         assert [n_best[0].text for n_best in found] == [best.text for [best] in first]
 
 
+def test_terms_have_natural_places_in_alternatives_or_the_places_of_the_words_they_replace(
+    pair: Translator,
+) -> None:
+    """None is appended, as the search does when nothing else is left."""
+    glossary = Glossary.of({"dog": "Baum", "cat": "Haus"})
+    lines = [line for line in sentences(40, 5) if {"dog", "cat"} & {*line.split()}]
+    own = pair.with_glossary(glossary)
+    for line, n_best in zip(lines, own.stream(lines, replace(SEARCH, n_best=4)), strict=True):
+        texts = [each.text for each in n_best]
+        assert len(texts) == 4
+        [best] = next(own.stream([line], replace(SEARCH, n_best=1)))
+        assert texts[0] == best.text
+        for text in texts:
+            assert not {"Hund", "Katze"} & {*text.split()}, (line, texts)
+
+
 SPACES = [c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\n\r"] + ["\u200b"]
-# Default_Ignorable_Code_Point of Unicode, without the space of no width.
+# Controls, and Default_Ignorable_Code_Point of Unicode without the space of no width.
 UNSEEN = [
     chr(c)
     for first, last in [
-        (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200C, 0x200F),
+        (0x0, 0x8), (0xE, 0x1B), (0x7F, 0x84), (0x86, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200C, 0x200F),
         (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0),
         (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
     ]

@@ -53,6 +53,13 @@ def test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet(form: str
         assert find(unicodedata.normalize(form, text)) == wanted, text
 
 
+def test_numbers_in_circles_and_brackets_are_symbols_and_no_text_is_plain_with_them() -> None:
+    symbols = [c for c in map(chr, range(0x110000)) if find(f"{c} A dog sees it.") == [c]]
+    assert {"①", "⑳", "❶", "⑴", "ⓐ", "🄀"} <= {*symbols}
+    for each in symbols:
+        assert not is_plain(f"{each} A dog sees it."), ascii(each)
+
+
 def test_each_emoji_of_unicode_is_a_symbol_and_no_text_is_plain_with_it() -> None:
     emoji = pytest.importorskip("emoji")
     assert len(emoji.EMOJI_DATA) > 5_000

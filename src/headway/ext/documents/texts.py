@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
-from headway.ext.protect import divide_at_breaks, has_words, is_symbol
+from headway.ext.protect import divide_at_breaks, has_words, is_symbol, split_protected
 from headway.text import (
     Languages,
     Span,
@@ -101,7 +101,7 @@ class SplitText:
             for place, piece in enumerate(divide_at_breaks(line)):
                 is_gap = place % 2 == 0
                 has_several = not is_gap and is_split and _SENTENCE_END.search(piece)
-                parts = split_sentences(piece, language) if has_several else [piece]
+                parts = split_protected(piece, language) if has_several else [piece]
                 for part in parts:
                     sentence = part.strip()
                     # A piece has words, but not each of several parts.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         find_protected_text,
         has_words,
         is_symbol,
+        split_protected,
     )
     from headway.ext.protect.word_ranges import between, overlapped, translate_range
 

@@ -11,7 +11,7 @@ from headway.ext.protect.masked_source import MaskedSource
 from headway.ext.protect.placeholder_words import PlaceholderWords
 from headway.ext.protect.protected_text import divide_at_breaks, find_protected_text, has_words
 from headway.text import is_translatable
-from headway.translation import Piece, Pipeline, split_line, split_sentences
+from headway.translation import Piece, Pipeline, has_ordinals, split_line, split_sentences
 
 MOST_CONSTRAINTS = 16  # of a piece: the states of a search grow with their square
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
@@ -102,13 +102,15 @@ def find_list_label(text: str, language: str, is_split: bool) -> str:
         text: Raw text, which does not begin with white space.
         language: Code of its language.
         is_split: Whether each sentence is translated alone. If so, a number with a full stop is a label where it would
-            be a sentence; else it may be a date or a rank, as in "1. Mai".
+            be a sentence, or where no rank is written so; else it may be a date or a rank, as in "1. Mai".
     """
     label = _LABEL.match(text)
     if label is None and is_split:
         label = _NUMBER_WITH_DOT.match(text)
-        if label and split_sentences(text, language)[0] != label[0]:
-            label = None
+        is_rank = (
+            label and has_ordinals(language) and split_sentences(text, language)[0] != label[0]
+        )
+        label = None if is_rank else label
     return label[0] if label and has_words(text[label.end() :]) else ""
 
 

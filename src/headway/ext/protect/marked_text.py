@@ -173,7 +173,7 @@ class MarkedText:
 
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a text behind the name of the language."""
-        plain = self.language_name + simplify_breaks(text.strip())
+        plain = self.language_name + simplify_breaks(text).strip()
         if plain not in self._encoded:  # what terms leave as it is, is asked for twice
             [self._encoded[plain]] = self.tokenizer.encode_source([plain])
         return self._encoded[plain]

@@ -5,16 +5,18 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from html import unescape
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from headway.ext.protect.patterns import DEFINITIONS, PATTERNS
+from headway.translation import split_sentences
 
 Kind = Literal["break", "name", "tag", "literal", "reference"]
 
 KINDS: tuple[Kind, ...] = ("break", "tag", "name", "literal", "reference")
 # Characters without a meaning in Unicode, with which documents mark protected texts.
 PRIVATE_USE = (0xE000, 0xF900)
+_HIDDEN = chr(0xF0000)  # stands for a character that is kept, where sentences are found
 _EXPRESSIONS = {
     kind: "|".join(each.expression for each in PATTERNS if each.kind == kind) for kind in KINDS
 }
@@ -32,7 +34,7 @@ _BETWEEN = re.compile(r"[^\w\s]*")
 _BRACKETS = {"(": ")", "[": "]"}
 # What stands between a sentence and protected text before or after it. A comma does not: "{name}, a teacher, sings".
 _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
-_OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(_SEPARATOR + "$")
+_OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(rf"(?:{_SEPARATOR}|[.!?\u2026])$")
 _WORD = re.compile(r"\w")
 # What every pattern needs; most texts have none.
 _HINT = re.compile(
@@ -94,6 +96,20 @@ def divide_at_breaks(text: str) -> list[str]:
             parts[-1].append(before)
             parts += [[sentence], [after]]
     return ["".join(pieces) for pieces in parts]
+
+
+def split_protected(text: str, language: str) -> list[str]:
+    """Return the sentences of a text, with the white space behind each; what is kept is in one, and its letters and marks end none.
+
+    Args:
+        text: Any text.
+        language: Its code.
+    """
+    masked, at = "", 0
+    for start, end, _ in find_protected_text(text):
+        masked, at = masked + text[at:start] + _HIDDEN * (end - start), end
+    lengths = map(len, split_sentences(masked + text[at:], language))
+    return [text[start:end] for start, end in pairwise(accumulate(lengths, initial=0))]
 
 
 def list_gaps(text: str, found: Sequence[ProtectedText]) -> list[str]:

@@ -129,7 +129,7 @@ class ConstrainedDecoding:
         self.decoding.keep(sentences)
 
     def compare(self, found: Sequence[list[Hypothesis]]) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each sentence, the best without its terms if they have no natural place.
+        """Return the hypotheses of each sentence in which its terms have natural places, or the best one without its terms.
 
         Args:
             found: What the search has found.
@@ -138,11 +138,11 @@ class ConstrainedDecoding:
         for n_best, without, least in zip(
             found, self.without_terms, self.least_natural, strict=True
         ):
-            if without is None or (n_best and n_best[0].log_probability >= least):
+            if without is None:
                 compared.append(n_best)
             else:
-                # One more than asked for: with its terms put in, the first may be equal to another one.
-                compared.append([without, *n_best] if self.n_best > 1 else [without])
+                natural = [each for each in n_best if each.log_probability >= least]
+                compared.append(natural or [without])
         return compared
 
     def _read(self, tokens: Ids) -> None:
