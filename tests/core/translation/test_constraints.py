@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from headway.translation import Hypothesis, beam_search
-from headway.translation.engines.constrained_decoding import ConstrainedDecoding
+from headway.translation.engines.constrained_decoding import NATURAL, ConstrainedDecoding
 from headway.translation.search.automaton import SentenceAutomaton
 from headway.translation.search.constraints import Constraint, WordEdges
 from support.toy_language import EOS, PAD, Toy, V, brute_force
@@ -179,7 +179,24 @@ def test_a_long_unlikely_term_is_completed_soon_after_the_rest_of_the_translatio
     assert len(found.tokens) < 15
 
 
-def test_a_prefix_counts_for_the_constraints():
+def test_hypotheses_with_terms_are_nearly_as_likely_as_the_best_one_without() -> None:
+    toy, limits = Toy(40, seed=3, sharpness=6.0), [6] * 40
+    automata = [SentenceAutomaton.of([Constraint(((2,),), is_term=True)], APART) for _ in limits]
+    decoding = ConstrainedDecoding(
+        toy.decoding(range(40), 4), automata, limits, beams=4, eos=EOS, pad=PAD, n_best=4
+    )
+    found = beam_search(decoding, limits, beam=4, alpha=0.0, n_best=4, eos=EOS, pad=PAD)
+    compared = decoding.compare(found)
+    counts = [0, 0]
+    for n_best, without in zip(compared, decoding.without_terms, strict=True):
+        for each in n_best if without else ():
+            counts[2 in each.tokens] += 1
+            assert 2 not in each.tokens or each.log_probability >= without.log_probability - NATURAL
+    assert min(counts) > 2, counts
+    assert found != compared
+
+
+def test_a_prefix_counts_for_the_constraints() -> None:
     toy = Toy(2, seed=4)
     found = search(
         toy, range(2), [3, 8], [[constraint((2,), is_exact=True)]] * 2, prefixes=[[2, 0], [3, 0]]

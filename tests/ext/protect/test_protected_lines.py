@@ -203,22 +203,6 @@ def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(
         assert [n_best[0].text for n_best in found] == [best.text for [best] in first]
 
 
-def test_terms_have_natural_places_in_alternatives_or_the_places_of_the_words_they_replace(
-    pair: Translator,
-) -> None:
-    """None is appended, as the search does when nothing else is left."""
-    glossary = Glossary.of({"dog": "Baum", "cat": "Haus"})
-    lines = [line for line in sentences(40, 5) if {"dog", "cat"} & {*line.split()}]
-    own = pair.with_glossary(glossary)
-    for line, n_best in zip(lines, own.stream(lines, replace(SEARCH, n_best=4)), strict=True):
-        texts = [each.text for each in n_best]
-        assert len(texts) == 4
-        [best] = next(own.stream([line], replace(SEARCH, n_best=1)))
-        assert texts[0] == best.text
-        for text in texts:
-            assert not {"Hund", "Katze"} & {*text.split()}, (line, texts)
-
-
 SPACES = [c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\n\r"] + ["\u200b"]
 # Controls, and Default_Ignorable_Code_Point of Unicode without the space of no width.
 UNSEEN = [
