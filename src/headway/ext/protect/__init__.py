@@ -19,6 +19,7 @@ from headway.extension import Extension
 from headway.lazy import import_at_first_use
 
 if TYPE_CHECKING:
+    from headway.ext.protect.capitals import starts_sentence
     from headway.ext.protect.glossary import Glossary
     from headway.ext.protect.glossary_file import LanguageError, parse_glossary, read_glossary
     from headway.ext.protect.masked_source import MaskedSource

@@ -35,7 +35,7 @@ _HOLE = re.compile(
 )
 _CAPITALIZING = ("de", "lb")  # languages in which each noun has a capital
 LEAST_LETTERS = 3  # of a name
-BEGINNING = 4  # letters that an inflected word keeps
+BEGINNING = 3  # letters that an inflected word keeps
 SIMILAR = 0.8  # ratio of `difflib` from which a word may be another form of a name
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from headway.config import SearchConfig
-from headway.ext.protect import MaskedSource, spell_numbers
+from headway.ext.protect import MaskedSource, spell_numbers, starts_sentence
 from headway.ext.quality.defects import (
     Defect,
     find_defects,
@@ -144,7 +144,7 @@ class Rater:
             for each in found
         ]
         lost = [
-            [w for w in find_lost_names(*pair, languages) if self._may_be_name(w, pair[1])]
+            [w for w in find_lost_names(*pair, languages) if self._may_be_name(w, *pair)]
             for pair in texts
         ]
         words = sorted({*chain(*lost)})[:MOST_ASKED]
@@ -170,16 +170,18 @@ class Rater:
         texts = [model.tokenizer.decode(best.tokens) for [best, *_] in answers[len(found) :]]
         return answers[: len(found)], dict(zip(words, texts, strict=True))
 
-    def _may_be_name(self, word: str, translation: str) -> bool:
+    def _may_be_name(self, word: str, source: str, translation: str) -> bool:
         """Return whether a word with a capital that a translation lacks may be a name.
 
-        The vocabulary has an ordinary word in small letters. Short words may be days and months, and a translation without letters,
-        such as a date, may have a number for any of them, unless a word has so many subwords that the training text hardly had it.
+        The vocabulary has an ordinary word in small letters. The first word of a sentence has a capital anyway, short words may be days and
+        months, and a translation without letters, such as a date, may have a number for any of them, unless a word has so many
+        subwords that the training text hardly had it.
         """
         own, small = map(len, self.token_search.tokenizer.encode_source([word, word.lower()]))
         is_rare = len(word) <= RARE * (min(own, small) - 1)  # without </s>
         is_long = len(word) >= ASKED and any(map(str.isalpha, translation))
-        return small > 2 and (is_rare or is_long)
+        is_inside = not starts_sentence(source[: source.index(word)])
+        return small > 2 and (is_rare or (is_long and is_inside))
 
 
 def _hide_terms(piece: Piece, translation: str) -> tuple[str, str]:
