@@ -35,6 +35,7 @@ _HOLE = re.compile(
 )
 _CAPITALIZING = ("de", "lb")  # languages in which each noun has a capital
 LEAST_LETTERS = 3  # of a name
+FEW_LETTERS = 4  # of articles and the like
 BEGINNING = 3  # letters that an inflected word keeps
 SIMILAR = 0.8  # ratio of `difflib` from which a word may be another form of a name
 
@@ -117,15 +118,17 @@ def find_lost_names(source: str, translation: str, languages: tuple[str, str]) -
 def has_similar_word(words: str, text: str) -> bool:
     """Return whether a text has a word that is similar to one of some words, begins as it does, or contains it.
 
-    Of several words those with one or two letters do not count: they are articles and the like.
+    Of several words those of one or two letters do not count, nor does a short one at the beginning, which is an article or the like.
     """
     written = [_fold(word) for word in _WORD.findall(text)]
-    sought = [_fold(word) for word in _WORD.findall(words)]
+    first, *others = [_fold(word) for word in _WORD.findall(words)] or [""]
+    if others:
+        others = [word for word in others if len(word) >= LEAST_LETTERS]
+        first = first if len(first) > FEW_LETTERS else ""
     return any(
         any(word in other or other.startswith(word[:BEGINNING]) for other in written)
         or get_close_matches(word, written, 1, SIMILAR)
-        for word in sought
-        if len(word) >= LEAST_LETTERS or len(sought) == 1
+        for word in filter(None, [first, *others])
     )
 
 
