@@ -891,7 +891,7 @@ show(weights, "the last layer, mean of its heads", names=([vocabulary[n] for n i
 # The table leaves out the linear maps before and after, 4 n d² for attention as well as for the LSTM. In sentences, n is mostly smaller
 # than d, so self-attention takes fewer operations than a recurrent layer. All positions are computed at once, which suits GPUs. And any
 # two words are one step apart, which makes it easier to learn how they belong together.
-# [Table 1, counted](paper-layers.md) has every measurement.
+# [Table 1, counted](evidence/paper-layers.md) has every measurement.
 #
 # Whether self-attention translates better is another question. In Headway's trainings on small texts it does not: on Multi30k,
 # translators with recurrent or convolutional layers in its place reach one to two BLEU more at the same number of steps

@@ -62,7 +62,7 @@ def test_additive_attention_costs_the_same_on_each_page():
     costs = re.compile(r"(\d+) times the time(?:,| and) (\d+) times the memory")
     found = [
         set(costs.findall((DOCS / name).read_text(encoding="utf-8")))  # a report says it twice
-        for name in ("evidence/paper.md", "paper-layers.md", "report-minutes.html")
+        for name in ("evidence/paper.md", "evidence/paper-layers.md", "report-minutes.html")
     ]
     assert found == [found[0]] * 3
     assert len(found[0]) == 1
