@@ -1,19 +1,14 @@
 """The lanes of an attention step show its numbers, and an animation shows each word with its links."""
 
-import re
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.explain import Explanation, explain
-from headway.ext.pictures.growth import growth_svg
 from headway.ext.pictures.lanes import lanes
 from headway.ext.pictures.picture import Picture
-from headway.ext.pictures.views import draw_view
 from headway.translation import Translator
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
@@ -88,22 +83,3 @@ def test_a_picture_of_too_many_numbers_is_refused(found: Explanation) -> None:
         HeadwayError, match=r"^\d queries of 999 keys .*: choose one query with --word"
     ):
         lanes(long)
-
-
-def test_each_word_appears_with_its_links(translator: Translator) -> None:
-    pytest.importorskip("matplotlib")
-    picture = draw_view(sentence_maps(translator, SOURCE, TARGET), "alignment")
-    text = growth_svg(picture)
-    root = ElementTree.fromstring(text)
-    [links] = [part for part in root.iter() if part.get("id") == "links"]
-    assert len(links) == len(picture.links)
-    assert picture.layout.queries is not None
-    words = len(picture.layout.queries.texts)
-    assert re.findall(r"#query-(\d+) {animation: word-(\d+) ", text) == [
-        (str(word), str(word)) for word in range(words)
-    ]
-    rules = re.findall(r"nth-child\((\d+)\) {animation: links-(\d+) ", text)
-    assert rules == [(str(n), str(link.query)) for n, link in enumerate(picture.links, 1)]
-    starts = [float(s) for s in re.findall(r"keyframes word-\d+ {0% .*? ([\d.]+)%, 100%", text)]
-    assert starts == sorted(set(starts))
-    assert len(starts) == words

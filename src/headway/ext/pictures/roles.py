@@ -71,16 +71,13 @@ def head_roles(
     translator: "Translator",
     sources: Sequence[str],
     references: Sequence[str],
-    alignments: Sequence[Links] | None = None,
 ) -> list[Head]:
     """Measure all heads on sentence pairs, the references given to the decoder.
 
     Args:
         translator: The model and its tokenizer.
         sources: Raw text.
-        references: The translations of the sources.
-        alignments: The aligned words of each pair, (source word, target word) from 0. None: those
-            of `occlusion_links`, which do not depend on attention.
+        references: The translations of the sources. Their words are aligned by `occlusion_links`, without attention.
 
     Raises:
         HeadwayError: If there are no pairs, or one is too long.
@@ -88,7 +85,7 @@ def head_roles(
     found: dict[str, dict[str, list[NDArray[Any]]]] = {}  # of each kind, measure and sentence
     # The symbol of the target language stands before the words of the source.
     words_before = 1 if translator.tokenizer.target_language else 0
-    for number, (source, reference) in enumerate(zip(sources, references, strict=True)):
+    for source, reference in zip(sources, references, strict=True):
         if not source.strip() or not reference.strip():
             continue
         sentence = read_sentence(translator, source, reference)
@@ -98,11 +95,7 @@ def head_roles(
             for name, values in measure_roles(kind, attention).items():
                 measured[name].append(values)
             if kind == "cross":
-                links = (
-                    occlusion_links(translator, sentence)
-                    if alignments is None
-                    else alignments[number]
-                )
+                links = occlusion_links(translator, sentence)
                 aligned = find_aligned(maps, [(words_before + s, t) for s, t in links])
                 measured["aligns"].append(aligned)
     if not found:
@@ -140,17 +133,8 @@ def find_aligned(maps: AttentionMaps, links: Links) -> NDArray[Any]:
         maps: The maps of a sentence.
         links: Pairs (word of the source, word of the target) of these maps, from 0.
     """
-    words = maps.maps["cross"].words()
-    sources: dict[int, list[int]] = {}
-    for source, target in links:
-        sources.setdefault(target, []).append(source)
-    rows, columns = words.weights.shape[2:]
-    if any(t >= rows - 1 or max(s) >= columns - 1 for t, s in sources.items()):
-        raise HeadwayError(
-            f"the alignment names words that the sentences lack: {maps.source} | {maps.target}"
-        )
-    picked = words.weights.argmax(-1)
-    hits = [np.isin(picked[..., target], right) for target, right in sources.items()]
+    picked = maps.maps["cross"].words().weights.argmax(-1)
+    hits = [picked[..., target] == source for source, target in links]
     return np.stack(hits, -1) if hits else picked[..., :0]
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from headway.translation import Translator
 
 EXAMPLE = (
-    "headway heads runs/mine --source test.en --reference test.de --out heads.svg\n"
+    "headway heads runs/mine --source test.en --reference test.de\n"
     "headway heads runs/mine --source a.en --reference a.de --no-bleu --json"
 )
 
@@ -30,14 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--source FILE", "source text, one sentence on each line", {"required": True}),
         Argument("--reference FILE", "reference translations, line by line", {"required": True}),
         Argument(
-            "--alignment FILE",
-            "word pairs such as 0-0 1-2, one line for each sentence (default: found by occlusion)",
-        ),
-        Argument(
             "--pairs N", "measure on the first N sentence pairs (default: 200)", {"default": 200}
         ),
         Argument("--no-bleu", "do not measure the BLEU lost without each head"),
-        Argument("--out FILE", "also draw the heads: .svg, .png or .pdf"),
         Argument("--json", "print JSON"),
         *DIRECTION,
         *MACHINE,
@@ -52,23 +47,16 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--pairs {args.pairs}: must be 1 or more")
 
     from headway.cli import choose_direction
-    from headway.ext.pictures.drawing import check_output
-    from headway.ext.pictures.head_table import draw_head_table
     from headway.ext.pictures.roles import head_roles
     from headway.translation import Translator
 
-    if args.out:
-        check_output(args.out)
     set_threads(args.threads)
     translator = choose_direction(Translator.load(args.model, args.device), args)
-    sources, references, links = read_pairs(args, translator)
-    heads = head_roles(translator, sources, references, links)
+    sources, references = read_pairs(args, translator)
+    heads = head_roles(translator, sources, references)
     whole, loss = None, None
     if not args.no_bleu:
         whole, heads, loss = measure_head_losses(translator, sources, references, heads)
-    if args.out:
-        title = f"what the heads do, on {len(sources)} sentence pairs"
-        draw_head_table(heads, title).save(args.out)
     if args.json:
         values: dict[str, object] = {"pairs": len(sources), "bleu": whole}
         values["heads"] = [head.to_json() for head in heads]
@@ -81,9 +69,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"\nBLEU {whole:.2f}, greedily, {len(sources)} pairs\n{format_loss(loss)}")
 
 
-def read_pairs(
-    args: argparse.Namespace, translator: "Translator"
-) -> tuple[list[str], list[str], list[list[tuple[int, int]]] | None]:
+def read_pairs(args: argparse.Namespace, translator: "Translator") -> tuple[list[str], list[str]]:
     """Read the first pairs that are neither blank nor too long.
 
     Raises:
@@ -91,8 +77,7 @@ def read_pairs(
     """
     from headway.ext.pictures.sentences import LONGEST_SOURCE, LONGEST_TARGET
 
-    names = [args.source, args.reference, *([args.alignment] if args.alignment else [])]
-    columns = read_parallel_files(*names)
+    columns = read_parallel_files(args.source, args.reference)
     tokenizer = translator.tokenizer
     encoded = tokenizer.encode_source(columns[0]), tokenizer.encode_target(columns[1])
     chosen = [
@@ -107,25 +92,7 @@ def read_pairs(
         )
     if skipped := max(chosen) + 1 - len(chosen):
         print(f"{skipped} lines are blank or too long: left out", file=sys.stderr)
-    links = None
-    if args.alignment:
-        links = [read_links(columns[2][row], args.alignment, row + 1) for row in chosen]
-    return [columns[0][row] for row in chosen], [columns[1][row] for row in chosen], links
-
-
-def read_links(line: str, name: str, number: int) -> list[tuple[int, int]]:
-    """Parse ``0-0 1-2``: pairs of source word and target word, from 0.
-
-    Raises:
-        HeadwayError: If the line has another form.
-    """
-    links = []
-    for pair in line.split():
-        source, _, target = pair.partition("-")
-        if not (source.isdecimal() and target.isdecimal()):
-            raise HeadwayError(f"{name}: line {number}: '{pair}' must be like 0-0")
-        links.append((int(source), int(target)))
-    return links
+    return [columns[0][row] for row in chosen], [columns[1][row] for row in chosen]
 
 
 def measure_head_losses(

@@ -25,11 +25,9 @@ SUFFIXES = (*DRAWN, ".json", ".html")
 ONE_HEAD = ("kind", "layer", "heads", "word")
 VIEWS = {  # the options that each view heeds, besides --words
     "head": {*ONE_HEAD, "orientation"},
-    "word": {*ONE_HEAD, "orientation"},
     "grid": {"kind"},
     "heat": {"kind", "layer", "heads"},
     "alignment": {"layer"},
-    "growth": {"layer"},
 }
 # The options that choose what is shown, with the value that they have if they are not given.
 CHOICES = {"view": "head", "words": False, "orientation": "columns"} | dict.fromkeys(ONE_HEAD)
@@ -38,8 +36,8 @@ CHOICES = {"view": "head", "words": False, "orientation": "columns"} | dict.from
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     meaning = (
-        "head (default): lines between tokens; word: the lines of --word; grid: a small map of each head; heat: one large"
-        " map; alignment: lines between words; growth: the same, word after word (.svg)"
+        "head (default): lines between tokens; grid: a small map of each head; heat: one large map; alignment: lines"
+        " between words"
     )
     kinds, orientations = ("encoder", "decoder", "cross"), ("columns", "paper")
     add_options(
@@ -74,12 +72,8 @@ def run(args: argparse.Namespace) -> None:
     """Write the picture, or print the numbers."""
     if not args.out and not args.explain:
         raise UsageError("give --out FILE or --explain")
-    if args.view == "growth" and args.out and Path(args.out).suffix != ".svg":
-        raise UsageError(f"--out {args.out}: --view growth is an animation, which must end in .svg")
     if args.out and Path(args.out).suffix not in SUFFIXES:
         raise UsageError(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
-    if args.view == "word" and not args.word:
-        raise UsageError("--view word needs --word WORD")
     check_effects(args)
     if args.out and Path(args.out).suffix in DRAWN:
         from headway.ext.pictures.drawing import check_output
@@ -128,10 +122,6 @@ def write(maps: "AttentionMaps", args: argparse.Namespace) -> None:
         write_html(out, maps)
     elif out.suffix == ".json":
         replace_text(out, json.dumps(maps.to_json(), ensure_ascii=False) + "\n")
-    elif args.view == "growth":
-        from headway.ext.pictures.growth import growth_svg
-
-        replace_text(out, growth_svg(draw(maps, args)))
     else:
         draw(maps, args).save(out)
 
@@ -140,9 +130,9 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
     from headway.ext.pictures.views import draw_view
 
-    name = {"head": "heads", "word": "heads", "growth": "alignment"}.get(args.view, args.view)
-    if args.orientation == "paper":
-        name = "paper"
+    name = args.view
+    if name == "head":
+        name = "paper" if args.orientation == "paper" else "heads"
     kind = "cross" if name == "alignment" else args.kind
     chosen = choose(maps.pick(kind), args)
     return draw_view(maps, name, kind, layer=chosen.layer, heads=chosen.heads, query=chosen.query)
