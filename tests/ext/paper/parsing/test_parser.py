@@ -42,26 +42,12 @@ def parser(tmp_path_factory, request):
     return path, data, request.param
 
 
-def test_training_constituents_are_distinct_and_none_is_in_the_validation_set(tmp_path):
-    train = [
-        parse_brackets(f"(S (NP (DT a) (NN {noun})) (VP (V sees) (PP (P by) (NN day))))")
-        for noun in "xyx"
-    ]
-    held = [parse_brackets("(PP (P by) (NN day))")]
-    data = prepare_treebank(
-        train, held, tmp_path / "data", TextConfig(vocab_size=284), with_parts=True
-    )
-    sources = [
-        data.tokenizer.decode_source(data.train.pair(i)[0].tolist()) for i in range(len(data.train))
-    ]
-    assert sources == [
-        "a x sees by day",
-        "a y sees by day",
-        "a x sees by day",
-        "a x",
-        "sees by day",
-        "a y",
-    ]
+def test_a_validation_sentence_is_not_trained_on(tmp_path):
+    train = [parse_brackets(f"(S (NP (DT a) (NN {noun})) (VP (V sees)))") for noun in "xyx"]
+    config = TextConfig(vocab_size=270)
+    data = prepare_treebank(train, train[1:2], tmp_path / "data", config)
+    ids = [data.train.pair(i)[0].tolist() for i in range(len(data.train))]
+    assert [data.tokenizer.decode_source(row) for row in ids] == ["a x sees", "a x sees"]
 
 
 @pytest.mark.parametrize(
@@ -143,10 +129,7 @@ def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeyp
         (tmp_path / f"{name}.tree").write_text("".join(f"{t}\n" for t in trees))
     files = ["--train", str(tmp_path / "train.tree"), "--valid", str(tmp_path / "valid.tree")]
     assert dispatch(["treebank", str(tmp_path / "out"), *files, "--text.vocab-size", "340"]) == 0
-    trees = int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1])
-    smaller = ["treebank", str(tmp_path / "parts"), *files, "--text.vocab-size", "340", "--parts"]
-    assert dispatch(smaller) == 0
-    assert int(re.search(r"([0-9]+) trees", capsys.readouterr().err)[1]) > trees
+    assert re.search(r"[0-9]+ trees", capsys.readouterr().err)
     numbered = ["treebank", str(tmp_path / "numbered"), *files, "--text.vocab-size", "380"]
     assert dispatch([*numbered, "--numbers"]) == 0
     capsys.readouterr()

@@ -7,7 +7,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.paper.parsing.linearization import delinearize, linearize
 from headway.ext.paper.parsing.treebank import read_treebank
-from headway.ext.paper.parsing.trees import inner_constituents, parse_brackets, simplify
+from headway.ext.paper.parsing.trees import parse_brackets, simplify
 
 SLEEPS = "(ROOT (S (NP (PRP He)) (VP (VBZ sleeps)) (. .)))"
 
@@ -61,16 +61,6 @@ def test_simplify_removes_traces_functions_and_empty_constituents():
     assert simplify(parse_brackets("(S (NP (-NONE- *)))")) is None
     # evalb cuts a label at - and = alone.
     assert str(simplify(parse_brackets("(S (ADVP|PRT-1 (RP up)))"))) == "(S (ADVP|PRT (RP up)))"
-
-
-def test_inner_constituents_have_two_words_or_more():
-    whole = parse_brackets("(ROOT (S (NP (DT a) (NP (NN b) (NN c))) (VP (V d)) (. .)))")
-    inside = ["(NP (DT a) (NP (NN b) (NN c)))", "(NP (NN b) (NN c))"]
-    assert [str(part) for part in inner_constituents(whole)] == [
-        f"(ROOT {part})" for part in inside
-    ]
-    assert [str(part) for part in inner_constituents(whole.children[0])] == inside
-    assert not list(inner_constituents(parse_brackets("(ROOT (UH yes))")))
 
 
 @pytest.mark.parametrize(

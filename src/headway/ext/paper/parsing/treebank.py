@@ -13,7 +13,7 @@ from pathlib import Path
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper.parsing.linearization import NUMBERS, linearize, number_words
-from headway.ext.paper.parsing.trees import Tree, inner_constituents, read_trees, simplify
+from headway.ext.paper.parsing.trees import Tree, read_trees, simplify
 from headway.text import EOS, PreparedData, Tokenizer, prepare
 
 LANGUAGES = ("en", "trees")
@@ -44,7 +44,6 @@ def prepare_treebank(
     out: str | Path,
     config: TextConfig,
     *,
-    with_parts: bool = False,
     numbered: bool = False,
 ) -> PreparedData:
     """Write trees as a prepared directory, atomically.
@@ -55,8 +54,6 @@ def prepare_treebank(
         out: Directory to write; it must not exist or be empty.
         config: Text settings. ``vocab_size`` is the size of the source vocabulary. Of the cleaning
             rules only ``max_tokens`` applies.
-        with_parts: Also train on each constituent, once, as a sentence of its own. The decoder has to
-            count the words that it has passed, and it learns this from short sentences.
         numbered: Whether each word has its number before it, in sentence and tree (`linearize`). Both
             are longer then, so that ``max_tokens`` drops more of them.
 
@@ -100,11 +97,6 @@ def prepare_treebank(
     )
     numbers = NUMBERS if numbered else ()
     tokenizer = Tokenizer(words.models[0], _learn_tree_vocabulary([*sequences(train), numbers]))
-    if with_parts:
-        train = [
-            *train,
-            *dict.fromkeys(part for tree in train for part in inner_constituents(tree)),
-        ]
     with tempfile.TemporaryDirectory() as folder:
         files = [
             _write(write(trees), Path(folder) / f"{name}.{language}")

@@ -1,4 +1,4 @@
-"""Constituency trees: read from and written in brackets, simplified, cut into constituents."""
+"""Constituency trees: read from and written in brackets, and simplified."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -125,26 +125,6 @@ def simplify(tree: Tree) -> Tree | None:
 def remove_function(label: str) -> str:
     """Cut a label at its first ``-`` or ``=``; the first character always stays."""
     return re.split(r"(?<!^)[-=]", label, maxsplit=1)[0]
-
-
-def inner_constituents(tree: Tree) -> Iterator[Tree]:
-    """Yield each constituent of two or more words inside a tree as a tree of its own.
-
-    If the tree is a root around one constituent, the constituents inside that one are yielded, each
-    with the root around it.
-    """
-    [top, *rest] = tree.children
-    is_rooted = tree.label in ROOTS and not rest
-    for child in top.children if is_rooted else tree.children:
-        for constituent in _constituents(child):
-            yield replace(tree, children=(constituent,)) if is_rooted else constituent
-
-
-def _constituents(tree: Tree) -> Iterator[Tree]:
-    if tree.word is None and len(tree.words()) > 1:
-        yield tree
-        for child in tree.children:
-            yield from _constituents(child)
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:

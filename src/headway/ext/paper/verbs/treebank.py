@@ -7,7 +7,7 @@ from headway.cli import Argument, add_options
 
 REQUIRED = {"required": True}
 EXAMPLE = """\
-headway treebank data/trees --train train.tree --valid valid.tree --parts
+headway treebank data/trees --train train.tree --valid valid.tree --numbers
 headway train runs/parser --data data/trees --preset tiny --model.tying none"""
 SETTINGS = ("text",)
 
@@ -19,7 +19,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("DIR", "directory to create"),
         Argument("--train FILE...", "training trees, one on each line", REQUIRED),
         Argument("--valid FILE...", "validation trees, one on each line", REQUIRED),
-        Argument("--parts", "also train on every constituent as a sentence of its own"),
         Argument(
             "--numbers",
             "number the words, in sentence and tree, so that the model need not count",
@@ -39,9 +38,7 @@ def run(args: argparse.Namespace) -> None:
         [tree for path in paths for tree in read_treebank(path)]
         for paths in (args.train, args.valid)
     )
-    data = prepare_treebank(
-        train, valid, args.dir, config, with_parts=args.parts, numbered=args.numbers
-    )
+    data = prepare_treebank(train, valid, args.dir, config, numbered=args.numbers)
     sizes = data.tokenizer.source_vocab_size, data.tokenizer.target_vocab_size
     print(
         f"{args.dir}: {len(data.train)} trees for training, {len(data.valid)} for validation;"
