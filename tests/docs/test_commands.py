@@ -80,7 +80,7 @@ def test_the_pages_on_parsing_make_each_directory_once(tmp_path: Path) -> None:
     calls = [words for block in blocks for words in find_calls(block.text, tmp_path)]
     made = [words[1] for words in calls if words[0] in ("treebank", "train")]
     made += [words[words.index("--out") + 1] for words in calls if words[0] == "reproduce"]
-    assert len(made) == 7
+    assert len(made) == 5
     assert len(set(made)) == len(made)
 
 

@@ -29,7 +29,7 @@ from headway.ext.paper.running.trial_run import run_trial
 from headway.training.machine import configure_process
 
 # They train on processors, or their padded micro-batches are slow on a GPU, or they take longest of all.
-LEFT = ["feed_forward", "table4", "classification", "scaling", "rivals"]
+LEFT = ["feed_forward", "table4", "classification", "scaling", "rivals", "neural_gpu"]
 PAUSE = 0.2  # seconds between two looks for a finished training
 FAILED = "failed"  # the name of a file in the directory of a training that failed
 

@@ -14,7 +14,6 @@ from headway.ext.paper.experiments import (
     rivals_stories,
     scaling,
     table1,
-    table1_time,
     table4,
 )
 from headway.ext.paper.running.scales import SCALES, SMALL, Scale, as_published
@@ -30,11 +29,8 @@ TOY = replace(
 )  # fmt: skip
 # Beside those of `headway reproduce`, whose choices do not change.
 SCALES["toy"] = Scale(TOY, as_published(TOY, 3, 8, 1.0), Gate(50.0), built_in=(300, 6))
-_SHORT = table1_time.Range((16, 32), 64, (32, 64), 16)
-_ATTENTION = table1_time.Range((320, 640), 64, (64, 128), 320)
-_LAYERS = ("recurrent", "convolution", "dilated", "separable")
 SIZES: dict[object, dict[str, object]] = {
-    arguments: {"ATTENTION": (32, 10), "SEPARABLE": (8, 16), "CONVOLUTION": 16, "WINDOWS": 17},
+    arguments: {"ATTENTION": (32, 10), "SEPARABLE": (8, 16)},
     arguments_heads: {"STEPS": 20, "SENTENCES": 2},
     classification: {
         "TEXTS": (200, 200),
@@ -53,12 +49,6 @@ SIZES: dict[object, dict[str, object]] = {
     rivals_stories: {"EPOCHS": 2, "QUESTIONS": 64},
     scaling: {"MEASURED": (1, 16, 64), "QUERIES": 500, "TIMED": (4, 16), "POSITIONS": 16},
     table1: {"LONG": (320, 640), "SHORT": (16, 32), "WIDTHS": (64, 128), "PATHS": (7, 26), "CROSSING": 64},
-    table1_time: {
-        "RANGES": {
-            **dict.fromkeys(("self-attention", "restricted"), _ATTENTION),
-            **dict.fromkeys(_LAYERS, _SHORT),
-        }
-    },
     table4: {
         "SENTENCES": 90, "WORDS": 340,
         "SMALL": replace(

@@ -21,8 +21,6 @@ from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import SCALES
 from headway.ext.paper.running.settings_tables import describe_regime, list_trainings
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial_forecast import duration_text, training_effort
-from headway.ext.paper.table3_rows import CONTROLS, TABLE3, rows_of
 from headway.ext.paper.verdicts import Verdict
 from headway.locks import LOCK, DirectoryLock
 
@@ -58,7 +56,8 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
     assert result.name == name
     assert result.tables
     assert result.differs
-    assert ("Muon" in result.differs) == (name not in ("schedule", "feed_forward"))
+    by_adam = ("schedule", "smoothing", "scaling", "feed_forward")
+    assert ("Muon" in result.differs) == (name not in by_adam)
     assert all(claim.section for claim in result.claims)
     assert Findings.from_json((folder / f"{name}.json").read_text(encoding="utf-8")) == result
     for figure in result.figures:
@@ -81,7 +80,8 @@ def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(
     assert {len(example.parts) for example in pairs} == {2}
     assert 0.3 < sum(example.label == "another" for example in pairs) / len(pairs) < 0.6
     monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
-    assert reproduce("classification", work, again=True).tables == result.tables
+    (tmp_path / "classification.json").unlink()
+    assert reproduce("classification", work).tables == result.tables
 
 
 def test_no_text_is_in_two_parts_of_a_classifiers_task(
@@ -201,11 +201,10 @@ def test_finished_results_are_reused_and_shown(
         assert len(calls) == 2
         calls.pop()
     reproduce("fake", Study(tmp_path, "minutes", seeds=(2, 3)))
-    reproduce("fake", Study(tmp_path, "minutes", seeds=(2, 3)), again=True)
-    assert len(calls) == 3
+    assert len(calls) == 2
     (tmp_path / "fake.json").write_text("{", encoding="utf-8")
     reproduce("fake", Study(tmp_path, "minutes"))
-    assert len(calls) == 4
+    assert len(calls) == 3
     content = (tmp_path / "fake.json").read_bytes()
     (tmp_path / "fake.json").write_bytes(content.replace(b"F & G", b"F \xff G"))
     write_report(Study(tmp_path, "minutes", show=shown.append))
@@ -213,7 +212,7 @@ def test_finished_results_are_reused_and_shown(
     shown.clear()
     reproduce("fake", Study(tmp_path, "minutes", show=shown.append))
     assert shown[0].startswith(f"{tmp_path}/fake.json: not a result of an experiment")
-    assert len(calls) == 5
+    assert len(calls) == 4
     page = write_report(Study(tmp_path, "minutes")).read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)
@@ -226,71 +225,6 @@ def test_finished_results_are_reused_and_shown(
     assert ("p = 0.012" in reader.text, "p = 0.3" in reader.text) == (True, True)
     # Nothing was run at another scale.
     assert "F & G" not in write_report(Study(tmp_path, "toy")).read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("copied_trainings", "without_parameters")
-def test_rows_of_table_3_can_be_trained_group_by_group(tmp_path: Path) -> None:
-    def rows(*groups: str) -> tuple[list[str], str]:
-        work = Study(tmp_path, "toy", seeds=(4,), show=(shown := []).append, rows=groups)
-        result = reproduce("table3", work)
-        [table] = [t for t in result.tables if t.title.startswith("The rows trained")]
-        return [str(row[0]) for row in table.rows], shown[0]
-
-    learned = "(E) learned positions"
-    assert rows("E")[0] == ["base", learned]
-    assert rows("E") == (["base", learned], "table3: done before")
-    found, _ = rows("B")  # rows trained before stay
-    assert found == ["base", "(B) d_k = 16", "(B) d_k = 32", learned]
-    assert rows("E", "B")[1] == "table3: done before"
-    assert len(list((tmp_path / "trials").iterdir())) == 4
-    page = write_report(Study(tmp_path, "toy", seeds=(4,))).read_text(encoding="utf-8")
-    assert "Not trained here: rows A, C, D, big." in page
-    assert "a single seed decides nothing" in page
-    # The default is all rows, more than these.
-    work = Study(tmp_path, "toy", seeds=(4,), show=(shown := []).append)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Study, "run_groups", lambda work, planned: pytest.fail("trained"))
-        with pytest.raises(pytest.fail.Exception):
-            reproduce("table3", work)
-    assert shown[0].startswith("table3: done again, because")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_parameters")
-def test_no_rows_are_trained_that_nobody_wants(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Stop(Exception):
-        pass
-
-    planned: list[str] = []
-
-    def stop(work: Study, plans: list[PlannedTrial]) -> None:
-        planned.extend(plan.name for plan in plans)
-        raise Stop
-
-    monkeypatch.setattr(Study, "run_groups", stop)
-    rows = {row.label for row in rows_of(["A"])}  # trained before, without the controls
-    done = rows | {"(B) d_k = 16", "(B) d_k = 32"}
-    monkeypatch.setattr(
-        Study, "are_done", lambda work, plans: all(plan.name in done for plan in plans)
-    )
-    with pytest.raises(Stop):
-        reproduce("table3", Study(tmp_path, "toy", rows=["E"]))
-    assert planned == ["base", "(B) d_k = 16", "(B) d_k = 32", "(E) learned positions"]
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_parameters")
-def test_rows_belong_to_table_3_alone(tmp_path: Path) -> None:
-    shown: list[str] = []
-    for rows in (["A"], []):
-        work = Study(tmp_path, "paper", show=shown.append, rows=rows)
-        assert "rows" not in reproduce("smoothing", work).settings
-    assert shown[-1] == "smoothing: done before"
-    work = Study(tmp_path, "paper", show=shown.append, rows=["A"])
-    assert reproduce("table3", work).settings["rows"] == ["A"]
 
 
 @pytest.mark.slow
@@ -323,33 +257,11 @@ def test_one_table_has_all_claims_in_the_papers_order() -> None:
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 
-@pytest.mark.parametrize("scale", ["minutes", "hours"])
-def test_the_listed_times_are_those_of_the_forecast(
-    scale: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    base = SCALES[scale].base
-    plans = {
-        "table3": table3.plan_rows(base, [*TABLE3, *CONTROLS]),
-        "figures3to5": [PlannedTrial("base", base)],
-    }
-    of_scale = {name: getattr(each, scale) for name, each in EXPERIMENTS.items()}
-    for name, planned in plans.items():
-        effort = sum(plan.effort for plan in planned) / training_effort(base)
-        minutes = 3 * effort * SCALES[scale].seconds / 60
-        assert of_scale[name] == [3 * len(planned), pytest.approx(minutes, abs=0.51)]
-    for seeds in (["5"], ["5", "6", "7"]):
-        assert dispatch(["reproduce", "--list", "--scale", scale, "--seeds", *seeds]) == 0
-        share = len(seeds) / 3
-        *listed, _, note = capsys.readouterr().out.splitlines()
-        assert [line.split()[0] for line in listed] == list(of_scale) == list(EXPERIMENTS)
-        for line, (count, minutes) in zip(listed, of_scale.values(), strict=True):
-            time = f"; {count * share:.0f} trainings, {duration_text(60 * share * minutes)} of"
-            assert (time in line) == (count > 0)
-        count, minutes = map(sum, zip(*of_scale.values(), strict=True))
-        total = (
-            f"All: {count * share:.0f} trainings, {duration_text(60 * share * minutes)} of one core"
-        )
-        assert total in note
+def test_the_experiments_are_listed_with_their_sections(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["reproduce", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
+    assert "smoothing       Label smoothing varied (section 5.4)" in lines
 
 
 @pytest.mark.slow
@@ -359,7 +271,7 @@ def test_an_experiment_that_fails_does_not_stop_the_next(
     def fail(work: Study) -> list[Finding]:
         raise HeadwayError("it fails")
 
-    monkeypatch.setattr("headway.ext.paper.experiments.smoothing.count", fail)
+    monkeypatch.setattr("headway.ext.paper.experiments.smoothing.plan", fail)
     words = ["smoothing", "tying", "--out", str(tmp_path), "--scale", "paper", "--seeds", "3"]
     assert dispatch(["reproduce", *words]) == 1
     captured = capsys.readouterr()
@@ -406,38 +318,6 @@ def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
         assert dispatch([*words, "--list"]) == 0  # it reads and writes nothing
     assert capsys.readouterr().err == ""
     assert dispatch(words) == 0
-
-
-@pytest.mark.slow
-def test_what_needs_no_training_is_in_the_report_before_the_trainings_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Stop(Exception):
-        pass
-
-    def stop(work: Study, planned: list[PlannedTrial]) -> None:
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Study, "run_trials", stop)
-        with pytest.raises(Stop):
-            reproduce("positions", Study(tmp_path, "toy"))
-    page = write_report(Study(tmp_path, "toy")).read_text(encoding="utf-8")
-    assert "The wavelengths form a geometric progression" in page
-    assert reproduction.UNFINISHED in page
-    # It is no result: the experiment is done from its beginning.
-    calls: list[str] = []
-    monkeypatch.setattr(
-        "headway.ext.paper.experiments.positions.count",
-        lambda work: (calls.append(work.experiment), [])[1],
-    )
-    monkeypatch.setattr("headway.ext.paper.experiments.positions.plan", lambda work: [])
-    reproduce("positions", Study(tmp_path, "toy"))
-    assert calls == ["positions"]
-    assert not [*tmp_path.glob("*unfinished*")]
-    assert reproduction.UNFINISHED not in write_report(Study(tmp_path, "toy")).read_text(
-        encoding="utf-8"
-    )
 
 
 @pytest.mark.slow

@@ -14,8 +14,6 @@ from headway.ext.paper.experiments import (
     arguments_mask,
     classification,
     rivals,
-    rivals_sentences,
-    table3,
     table4,
 )
 from headway.ext.paper.experiments.table4_treebank import make_treebank
@@ -143,7 +141,7 @@ def test_results_follow_all_that_measures_and_judges(experiment: str, parts: lis
 
 # A training may have another task, change, trainer or system than those of the base.
 @pytest.mark.slow
-@pytest.mark.parametrize("plan_trials", [arguments_mask.plan, table4.plan, rivals_sentences.plan])
+@pytest.mark.parametrize("plan_trials", [arguments_mask.plan, table4.plan, rivals.plan_classifiers])
 def test_no_training_follows_what_judges_it(
     plan_trials: Callable[[Study], list[PlannedTrial]], tmp_path: Path
 ) -> None:
@@ -268,16 +266,3 @@ def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.Monke
     (folder / "valid.tree").rename(folder / "dev.tree")
     with pytest.raises(HeadwayError, match=r"treebank: has no valid\.tree:"):
         shown()
-
-
-@pytest.mark.slow
-def test_settings_of_all_rows_are_written_after_those_of_some(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
-
-    def count(*rows: str) -> int:
-        reproduce("table3", Study(tmp_path, "paper", rows=rows))
-        return len(list((tmp_path / "settings").iterdir()))
-
-    assert count("A") < count() == count("B")

@@ -7,10 +7,6 @@ import pytest
 from headway.ext.paper.experiments import table1
 from headway.ext.paper.measuring.costs import (
     count_operations,
-    mixing_pass,
-    processor_seconds,
-    saved_bytes,
-    stored_attention_pass,
 )
 from headway.ext.paper.measuring.fitting import find_crossing, fit_exponents, fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME, LAYER_TYPES, LayerType
@@ -88,7 +84,7 @@ def test_fits_recover_known_exponents_and_sums() -> None:
     terms = [[n * d * 3.0 for n, d in sizes], [n * d * d * 1.0 for n, d in sizes]]
     total = fit_sum([2 * a + 5 * b for a, b in zip(*terms, strict=True)], terms)
     assert total.coefficients == pytest.approx((2, 5))
-    assert total.exponent == pytest.approx(1)
+    assert total.error < 1e-12
     one = fit_sum(terms[1], terms)
     assert one.coefficients == pytest.approx((0, 1), abs=1e-9)
 
@@ -99,18 +95,6 @@ def test_the_crossing_is_the_point_where_two_curves_meet() -> None:
         11
     )
     assert find_crossing(sizes, [1] * 5, [2] * 5) is None
-
-
-def test_memory_of_stored_attention_is_quadratic_and_of_the_layer_linear() -> None:
-    n = 320
-    run, mixer = mixing_pass(BY_NAME["self-attention"], n, 64)
-    twice, other = mixing_pass(BY_NAME["self-attention"], 2 * n, 64)
-    assert saved_bytes(twice, other) / saved_bytes(run, mixer) == pytest.approx(2, rel=0.01)
-    assert (
-        saved_bytes(stored_attention_pass(2 * n, 64)) / saved_bytes(stored_attention_pass(n, 64))
-        > 3
-    )
-    assert 0 < processor_seconds(run, repeats=1, least=0.0) < 10
 
 
 @pytest.mark.slow

@@ -127,10 +127,11 @@ def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> 
         logits = model(source, source)
         plain_loss(logits.flatten(0, 1), source.flatten(), 0.1).smoothed.backward()
     assert table2.count_step(ODD, rows * length, length) == counter.get_total_flops()
-    # The rule leaves attention out, which hardly counts in short sentences.
-    short = table2.count_step(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60, 2)
-    rule = table2.step_by_rule(replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16), 60)
-    assert short == pytest.approx(rule, rel=0.02)
+    # Six operations for each token and parameter leave attention out, which hardly counts in short sentences.
+    shape = replace(ODD, d_model=128, d_ff=512, d_k=16, d_v=16)
+    assert table2.count_step(shape, 60, 2) == pytest.approx(
+        6 * 60 * parameters_by_formula(shape), rel=0.02
+    )
 
 
 def test_the_papers_estimates_of_cost_are_reproduced() -> None:
@@ -156,10 +157,6 @@ def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
         assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
 
 
-def test_the_gradient_of_tied_matrices_is_the_sum_of_the_untied_ones() -> None:
-    assert tying.gradient_error() < 1e-12
-
-
 def test_the_checked_learning_rate_is_equation_3() -> None:
     assert all(claim.verdict == "shown" for claim in schedule.check_rates())
 
@@ -178,7 +175,7 @@ def groups_with(change: float, base: float = 70.0) -> dict[str, TrialGroup]:
         row.label: TrialGroup(
             tuple(trial(seed, 0.0 if row.name == "base" else change) for seed in range(3))
         )
-        for row in TABLE3
+        for row in (*TABLE3, *CONTROLS)
     }
 
 
@@ -189,25 +186,13 @@ def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tying.compare_parameters().verdict == "does not"
 
 
-@pytest.mark.slow
-def test_the_verdicts_of_table_3_follow_the_scores() -> None:
-    """The claims have the right direction by test_paper_claims.py; these are the rows and the table."""
-    gate = Gate(50.0)
-    some = {label: t for label, t in groups_with(-2.0).items() if label[:3] in ("bas", "(A)")}
-    assert [claim.text for claim in judge_claims("table3", some, gate)] == [
-        "A single head is worse than the base's", "Quality also drops with too many heads",
-    ]  # fmt: skip
-    assert len(table3.score_table(some).rows) == 5
-    assert len(table3.difference_table(some, gate).rows) == 4
-    rows = {row[0]: row for row in table3.difference_table(groups_with(-2.0), gate).rows}
-    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "holds"
-    # The paper has no difference there, so that there is no direction.
-    assert rows["(A) h = 16"][3] is rows["(A) h = 16"][6] is None
-    # Models that have hardly learned are not compared.
-    mixed = groups_with(-2.0) | {"(A) h = 1": groups_with(-45.0)["(A) h = 1"]}
-    rows = {row[0]: row for row in table3.difference_table(mixed, gate).rows}
-    assert rows["(A) h = 1"][3] == rows["(A) h = 1"][6] == "not decided"
-    assert rows["(A) h = 32"][3] == "holds"
+def test_each_row_of_table_3_is_compared_with_the_base() -> None:
+    groups = groups_with(-2.0)
+    rows = {row[0]: row for row in table3.difference_table(groups).rows}
+    assert len(rows) == len(table3.score_table(groups).rows) - 1 == len(TABLE3) - 1
+    assert str(rows["(A) h = 1"][1]).startswith("-2.2 (")
+    assert (rows["(A) h = 1"][2], rows["big"][2]) == (-0.9, 0.6)
+    assert {claim.verdict for claim in judge_claims("table3", groups, Gate(50.0))} >= {"holds"}
 
 
 def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Tokenizer) -> None:
@@ -247,7 +232,7 @@ def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite() -> N
     assert "inf" not in one.svg
     assert "nan" not in one.svg.replace("dominant", "")
     assert {"a", "b", "x", "y"} <= set(re.findall(r">([abxy])</text>", one.svg))
-    lone = intervals("c", [("a", [1.0]), ("b", [1.0, 2.0])], "x", paper={"a": 0.5})
+    lone = intervals("c", [("a", [1.0]), ("b", [1.0, 2.0])], "x", {"a": 0.5, "b": 2.0})
     assert "nan" not in lone.svg.replace("dominant", "")
     assert lone.svg.count("<title") == 1
     assert matplotlib.rcParams["svg.hashsalt"] is None  # drawing changes no setting
@@ -257,7 +242,7 @@ def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(charts, "find_spec", lambda name: None)
     figures = (
         charts.curves("drawn curves", {"a": [(1.0, 2.0)]}, "x", "y"),
-        charts.intervals("drawn intervals", [("a", [1.0, 2.0])], "x"),
+        charts.intervals("drawn intervals", [("a", [1.0, 2.0])], "x", {"a": 1.5}),
     )
     assert [figure.svg for figure in figures] == ["", ""]
     page = report.html([Findings(figures=figures)], "toy", Table("", (), ()), Table("", (), ()))

@@ -1,8 +1,6 @@
 """The parts that all experiments use: results as JSON, verdicts, trials, workers."""
 
 import math
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from string import ascii_lowercase
@@ -13,7 +11,6 @@ import torch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper.results import Claim, Figure, Findings, Table
-from headway.ext.paper.running import trial_run
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import Pairs
@@ -196,47 +193,34 @@ def test_a_trial_in_a_worker_is_the_same_as_in_this_process(
 
 
 def halve_and_remove_mask(model: Transformer) -> None:
-    """A change that must be made once to the weights, and to the layers whenever the model is built."""
     for parameter in model.parameters():
         parameter.data.mul_(0.5)
     remove_mask(model)
 
 
 @pytest.mark.slow
-def test_an_interrupted_trial_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From its checkpoint, and, if it was killed before there was one, from its beginning."""
-    advance, gradient = trial_run.Run.advance, Trainer._gradient
-    work = Study(tmp_path / "whole", "toy")
-    plan = PlannedTrial("base", work.base, change=halve_and_remove_mask)
-    [whole] = work.run_trials([plan])
-    weights = whole.translator().model.state_dict()
+def test_an_interrupted_trial_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gradient = Trainer._gradient
+    plan = PlannedTrial("base", Study(tmp_path, "toy").published_base, change=halve_and_remove_mask)
+    [whole] = Study(tmp_path / "whole", "toy").run_trials([plan])
 
-    def stop_in_two(trainer: Trainer, data: Step) -> object:
-        if trainer.steps == 2:  # it is counted, and not taken yet
-            os.kill(os.getpid(), signal.SIGTERM)
+    def stop_in_three(trainer: Trainer, data: Step) -> object:
+        if trainer.steps == 3:
+            raise KeyboardInterrupt
         return gradient(trainer, data)
 
-    for name, expected in (("saved", [2]), ("killed", [0, 1, 2])):
-        work = Study(tmp_path / name, "toy")
-        with monkeypatch.context() as patch:
-            patch.setattr(Trainer, "_gradient", stop_in_two)
-            if name == "killed":
-                patch.setattr(trial_run.Run, "save", lambda run: None)
-            with pytest.raises(SystemExit):
-                work.run_trials([plan])
-        steps: list[int] = []
-
-        def count(run: trial_run.Run, steps: list[int] = steps) -> object:
-            steps.append(run.step)
-            return advance(run)
-
-        monkeypatch.setattr(trial_run.Run, "advance", count)
-        [again] = work.run_trials([plan])
-        assert steps == expected
-        assert again.loss == whole.loss
-        assert again.scores == whole.scores
-        found = again.translator().model.state_dict()
-        assert all(torch.equal(found[key], weight) for key, weight in weights.items())
+    work = Study(tmp_path / "stopped", "toy")
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_gradient", stop_in_three)
+        with pytest.raises(KeyboardInterrupt):
+            work.run_trials([plan])
+    assert [*tmp_path.glob("stopped/trials/*/run/metrics.jsonl")]
+    [again] = work.run_trials([plan])
+    assert (again.loss, again.scores) == (whole.loss, whole.scores)
+    weights = whole.translator().model.state_dict()
+    found = again.translator().model.state_dict()
+    assert all(torch.equal(found[key], weight) for key, weight in weights.items())
+    assert not [*tmp_path.glob("*/trials/*/run")]
 
 
 def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,8 +229,7 @@ def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         "headway.ext.paper.running.trial_forecast.time.monotonic", lambda: next(times)
     )
-    forecast = Forecast({a: 3.0, b: 2.0, c: 1.0}, 1200.0, processes=2)
-    assert forecast.first() == "3 trainings, about 10 min"
+    forecast = Forecast({a: 3.0, b: 2.0, c: 1.0})
     assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute
     assert forecast.after(a) == "2 of 3, 24 s to go"
     assert forecast.after(c) == "3 of 3"
@@ -271,7 +254,6 @@ def test_trainings_of_other_machines_count_if_they_are_the_same(
     monkeypatch.setattr("headway.ext.paper.running.study.run_trial", refuse)
     here = Study(tmp_path / "here", "toy", seeds=(1, 2), others=[other.directory])
     assert here.run_groups(plans) == groups
-    assert here.are_done(plans)
     assert len(list_trainings(here).rows) == 4
     assert not [*tmp_path.glob("here/trials/*")]
     alone = Study(tmp_path / "here", "toy", seeds=(1, 2))

@@ -1,30 +1,21 @@
 """Workers of trials: each training has one, and they are stopped together."""
 
-import json
 import os
 import runpy
-import signal
 import subprocess
 import sys
 import threading
-import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO
 
 import pytest
 
-from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper.running import workers
-from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
 from headway.locks import DirectoryLock
-from headway.training.storage.run_directory import RunDirectory
 from support.processes import Forked
 
 
@@ -113,42 +104,3 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
     log = (directory / "log.txt").read_text().splitlines()
     assert log == ["step 1", str(found.value)]
     lock.release()
-
-
-def train_for_long(folder: Path) -> None:
-    """Start a training that is interrupted before its end."""
-    os.setsid()
-    pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
-    corpus = Bitext("text", pairs[1:], pairs[:1], pairs[:1], ("en", "de"))
-    work = Study(folder, "toy", corpus=corpus)
-    training = replace(work.base.training, max_steps=10**6)
-    settings = replace(work.base, text=TextConfig(vocab_size=300), training=training)
-    work.run_trials([PlannedTrial("x", settings)])
-
-
-@pytest.mark.slow
-def test_a_training_is_saved_at_control_c(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headway.ext.paper.running.study.run_together", run_together)
-    monkeypatch.setattr(workers, "subprocess", FORKING)
-    log = tmp_path / "log"
-    parent = Forked(lambda: train_for_long(tmp_path), log)
-
-    def list_steps() -> list[int]:
-        texts = [path.read_text() for path in tmp_path.glob("trials/*/run/metrics.jsonl")]
-        whole = [text.rpartition("\n")[0] for text in texts]  # the last line may be unfinished
-        events = [json.loads(line) for text in whole for line in text.splitlines()]
-        return [event["step"] for event in events if event["event"] == "step"]
-
-    try:
-        while len(list_steps()) < 2:
-            assert parent.poll() is None
-            time.sleep(0.05)
-        os.killpg(parent.pid, signal.SIGINT)  # as a terminal does
-        parent.wait()
-        assert "KeyboardInterrupt" in log.read_text()
-    finally:
-        parent.kill()
-    [run] = tmp_path.glob("trials/*/run")
-    [saved] = RunDirectory(run).steps()
-    assert saved == list_steps()[-1]
-    assert "Traceback" not in (run.parent / "log.txt").read_text()

@@ -1,7 +1,7 @@
 """The paper's tables, figures and claims as experiments: each measures the package itself.
 
 ``reproduction.py`` runs the modules of ``experiments/`` by name, keeps each `Findings` as JSON and writes the
-report. An experiment is a module that counts, plans trainings, and concludes from them (`Experiment`). What experiments use:
+report. An experiment is a module that counts, plans trainings, and concludes from them (`EXPERIMENTS`). What experiments use:
 
 - ``running/``: `Study` trains several models at once, keeps the finished trials, and groups them by seed.
 - ``rivals/``: the systems that the paper names, as small translators.

@@ -74,9 +74,7 @@ def intervals(
     caption: str,
     rows: Sequence[tuple[str, Sequence[float]]],
     x_label: str,
-    *,
-    paper: Mapping[str, float] | None = None,
-    zero: bool = True,
+    paper: Mapping[str, float],
 ) -> Figure:
     """Draw one row for each label: the mean of its values and the 95 % interval of the mean.
 
@@ -85,14 +83,10 @@ def intervals(
         rows: Label and one value for each seed.
         x_label: What the values are, with their unit.
         paper: Label -> the paper's value, drawn as a hollow square.
-        zero: Whether the axis includes 0, which gets a line.
     """
     if not has_matplotlib():
         return Figure(caption, "")
-    paper = paper or {}
-    values = [value for _, found in rows for value in found] + list(paper.values())
-    if zero:
-        values.append(0.0)
+    values = [0.0, *(value for _, found in rows for value in found), *paper.values()]
     # An interval of two seeds may be very wide, so that it is cut at the edge of the picture.
     room = 0.5 * (max(values) - min(values)) or 1.0
     low_edge, high_edge = min(values) - room, max(values) + room
@@ -103,10 +97,8 @@ def intervals(
             if math.isfinite(low):
                 axes.plot([max(low, low_edge), min(high, high_edge)], [number] * 2, color=COLORS[0])
             axes.plot(mean, number, "s", color=COLORS[0], markersize=4)
-            if label in paper:
-                axes.plot(paper[label], number, "s", color=COLORS[1], fillstyle="none")
-        if zero:
-            axes.axvline(0, color="#767676", linewidth=0.8)
+            axes.plot(paper[label], number, "s", color=COLORS[1], fillstyle="none")
+        axes.axvline(0, color="#767676", linewidth=0.8)
         axes.set(xlabel=x_label, xlim=(low_edge, high_edge), ylim=(len(rows) - 0.5, -0.5))
         axes.set_yticks(range(len(rows)), [label for label, _ in rows])
         axes.grid(visible=False, axis="y")

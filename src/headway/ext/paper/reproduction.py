@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from headway.errors import HeadwayError
 from headway.ext.paper import experiments, report
 from headway.ext.paper.charts import has_matplotlib
-from headway.ext.paper.experiments import table3
 from headway.ext.paper.results import Claim, Finding, Findings, collect, place_text
 from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial, describe_machine
@@ -26,15 +25,12 @@ from headway.ext.paper.running.settings_tables import (
 )
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial_forecast import duration_text
-from headway.ext.paper.table3_rows import GROUPS
 from headway.ext.paper.trends import Comparison
 from headway.ext.paper.verdicts import Gate
 from headway.files import hash_file, replace_bytes
 
 # They have texts of their own, or train nothing.
 WITHOUT_TEXT = {"feed_forward", "table4", "classification", "wmt14"}
-UNFINISHED = "Not finished: this is what needs no training."
 ONLY_SETTINGS = (
     "Nothing is trained at this scale: the settings are written, with the commands that train them."
 )
@@ -50,8 +46,6 @@ class Description:
         counted: How what is counted departs from the paper.
         trained: How what is trained departs from it.
         claims: What the paper says of two trainings.
-        minutes: At that scale with three seeds the number of trainings, and about how many minutes they take.
-        hours: The same at "hours".
     """
 
     title: str
@@ -59,8 +53,6 @@ class Description:
     counted: str = ""
     trained: str = ""
     claims: Sequence[Comparison] = ()
-    minutes: Sequence[int] = (0, 0)
-    hours: Sequence[int] = (0, 0)
 
 
 def _read_descriptions() -> dict[str, Description]:
@@ -72,68 +64,33 @@ def _read_descriptions() -> dict[str, Description]:
     return found
 
 
-# The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order.
+# The modules of headway.ext.paper.experiments that `headway reproduce` runs, in the paper's order. Each has some of these
+# functions: count(work) returns what needs no trained translator; plan(work) the trainings, each with a name of its own, which all
+# run with each seed; conclude(work, groups) what the trainings, by their names, show; given_files(work) the paths of files that it
+# reads besides the work's text.
 EXPERIMENTS = _read_descriptions()
 # Table 2 is the last: it needs trials of Table 3, which train there beside others on all cores.
 ALL = sorted(EXPERIMENTS, key=lambda name: name == "table2")
 
 
-class Experiment(Protocol):
-    """What every module of `EXPERIMENTS` defines: it counts, it plans trainings, and it concludes from them.
-
-    One that reads files besides the work's text also has ``given_files(work)``, which returns their paths.
-    """
-
-    @staticmethod
-    def count(work: Study) -> list[Finding]:
-        """Return what needs no trained translator."""
-
-    @staticmethod
-    def plan(work: Study) -> list[PlannedTrial]:
-        """Return the trainings, each with a name of its own; all seeds of each are run."""
-
-    @staticmethod
-    def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
-        """Return what the trainings, by their names, show."""
+def list_experiments() -> str:
+    """Return a line about each experiment."""
+    found = EXPERIMENTS.items()
+    return "\n".join(f"{name:<16}{each.title} ({place_text(each.section)})" for name, each in found)
 
 
-def list_experiments(scale: str, seeds: int = 3) -> str:
-    """Return a line about each experiment, with its time if the scale has a forecast, and what the times are."""
-    forecast = {
-        name: (count * seeds // 3, 20 * minutes * seeds)  # seconds
-        for name, each in EXPERIMENTS.items()
-        for count, minutes in [getattr(each, scale, (0, 0))]
-    }
-    lines = []
-    for name, each in EXPERIMENTS.items():
-        count, seconds = forecast[name]
-        time_text = f"{count} trainings, {duration_text(seconds)} of one core"
-        notes = [place_text(each.section), time_text if count else "no training"]
-        lines.append(f"{name:<16}{each.title} ({'; '.join(notes)})")
-    if scale != "paper":
-        count, seconds = map(sum, zip(*forecast.values(), strict=True))
-        note = (
-            f"Times: at the scale {scale}, with {seeds} {'seed' if seeds == 1 else 'seeds'}, of a server of the 2020s (AMD EPYC, Zen 5), beside which"
-            f" counting and timing take some minutes. All: {count} trainings, {duration_text(seconds)} of one core; those that"
-            " several experiments share count for each here, but are done once."
-        )
-    else:
-        note = f"At the scale {scale} nothing is trained: counting and timing take some minutes."
-    return "\n".join([*lines, "", note])
-
-
-def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
+def reproduce(name: str, work: Study) -> Findings:
     """Run an experiment, or return the result of an earlier run with the same work."""
     path = work.directory / f"{name}.json"
     key = _key(name, work)  # before it runs: what is edited meanwhile has measured nothing
-    if not again and (earlier := _read(path, work)) is not None:
-        if earlier.settings.get("work") == key and _covers(earlier, work):
+    if (earlier := _read(path, work)) is not None:
+        if earlier.settings.get("work") == key:
             work.show(f"{name}: done before")
             return earlier
         work.show(
-            f"{name}: done again, because the scale, the seeds, the device, the text, the rows, Headway's code or matplotlib differ"
+            f"{name}: done again, because the scale, the seeds, the device, the text, Headway's code or matplotlib differ"
         )
-    experiment, described = _load(name), EXPERIMENTS[name]
+    described = EXPERIMENTS[name]
     work.show(f"{name}: {described.title}")
     work.directory.mkdir(parents=True, exist_ok=True)
     work.experiment, work.trained = name, []
@@ -149,10 +106,11 @@ def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
             claims=tuple(replace(c, section=c.section or described.section) for c in found.claims),
             seconds=time.monotonic() - started,
             differs=f"{differs} {describe_regime(work.trained)}".strip(),
-            settings=_describe_settings(name, work, plans) | {"work": key},
+            settings=_describe_settings(work, plans) | {"work": key},
         )
 
-    findings, plans = experiment.count(work), experiment.plan(work)
+    findings: list[Finding] = _call(name, "count", work)
+    plans: list[PlannedTrial] = _call(name, "plan", work)
     differs = described.counted
     if plans and work.is_settings_only:
         commands = write_settings(work.directory, plans)
@@ -161,24 +119,22 @@ def reproduce(name: str, work: Study, *, again: bool = False) -> Findings:
             work.show(f"  {command}")
         differs = f"{ONLY_SETTINGS} {differs}"
     elif plans:
-        replace_bytes(_unfinished(path), finish(findings, UNFINISHED).to_json().encode())
         groups = work.run_groups(plans)
-        findings += [*experiment.conclude(work, groups), *judge_claims(name, groups, work.gate)]
+        findings += _call(name, "conclude", work, groups)
+        findings += judge_claims(name, groups, work.gate)
         differs = f"{differs} {described.trained.format(work=work)}"
     result = finish(findings, differs)
     replace_bytes(path, result.to_json().encode())
-    _unfinished(path).unlink(missing_ok=True)
     work.show(f"{name}: {result.seconds:.0f} s")
     return result
 
 
 def judge_claims(name: str, groups: Mapping[str, TrialGroup], gate: Gate) -> list[Claim]:
     """Return the described claims of an experiment on trainings that were run."""
-    claims = EXPERIMENTS[name].claims
-    return [claim.judge(groups, gate) for claim in claims if {claim.name, claim.other} <= {*groups}]
+    return [claim.judge(groups, gate) for claim in EXPERIMENTS[name].claims]
 
 
-def _describe_settings(name: str, work: Study, plans: Sequence[PlannedTrial]) -> dict[str, object]:
+def _describe_settings(work: Study, plans: Sequence[PlannedTrial]) -> dict[str, object]:
     """Return what an experiment ran with, for the reader of its result."""
     found: dict[str, object] = {"machine": describe_machine(work.device)}
     if work.trained:
@@ -186,23 +142,15 @@ def _describe_settings(name: str, work: Study, plans: Sequence[PlannedTrial]) ->
         found |= {"seeds": list(work.seeds), "text": ", ".join(sorted(texts))}
         if plans[0].task:
             found |= plans[0].config.to_dict()
-    if name == "table3":
-        found["rows"] = table3.trained_groups(work)
     return found
 
 
 def write_report(work: Study) -> Path:
     """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
-    files = [work.directory / f"{name}.json" for name in EXPERIMENTS]
-    found = [
-        [
-            r
-            for r in (_read(file, work), _read(_unfinished(file), work))
-            if r and _is_current(r, work)
-        ]
-        for file in files
+    found = (_read(work.directory / f"{name}.json", work) for name in EXPERIMENTS)
+    results = [
+        each for each in found if each and each.settings.get("work") == _key(each.name, work)
     ]
-    results = [some[0] for some in found if some]
     path = work.directory / "report.html"
     replace_bytes(
         path, report.html(results, work.scale, list_bases(work), list_trainings(work)).encode()
@@ -210,18 +158,10 @@ def write_report(work: Study) -> Path:
     return path
 
 
-def _is_current(result: Findings, work: Study) -> bool:
-    return bool(result.settings.get("work") == _key(result.name, work))
-
-
-def _unfinished(path: Path) -> Path:
-    """Return the file of what an experiment has found before its trainings."""
-    return path.with_suffix(".unfinished.json")
-
-
-def _load(name: str) -> Experiment:
-    module: Experiment = importlib.import_module(f"headway.ext.paper.experiments.{name}")  # type: ignore[assignment]
-    return module
+def _call(name: str, part: str, *args: object) -> list[Any]:
+    """Return what a function of an experiment returns, or nothing if it has no such function."""
+    module = importlib.import_module(f"{experiments.__name__}.{name}")
+    return [*getattr(module, part)(*args)] if hasattr(module, part) else []
 
 
 def _read(path: Path, work: Study) -> Findings | None:
@@ -237,9 +177,7 @@ def _read(path: Path, work: Study) -> Findings | None:
 
 def _key(name: str, work: Study) -> str:
     """Return what the result of an experiment depends on."""
-    # An experiment may read files besides the work's text: it says which.
-    given_files = getattr(_load(name), "given_files", _no_files)
-    texts = "".join([work.text_fingerprint, *map(hash_file, given_files(work))])
+    texts = "".join([work.text_fingerprint, *map(hash_file, _call(name, "given_files", work))])
     text = f"text {hashlib.sha256(texts.encode()).hexdigest()[:8]}" if texts else "no text given"
     code = code_version(f"{experiments.__name__}.{name}")[:8]
     seeds = ", ".join(map(str, work.seeds))
@@ -258,12 +196,3 @@ def _version_of(package: str) -> str:
         return version(package)
     except PackageNotFoundError:  # a text was given, or nothing is trained
         return "missing"
-
-
-def _no_files(work: Study) -> list[Path]:
-    return []
-
-
-def _covers(result: Findings, work: Study) -> bool:
-    """Return whether a result has all rows that the work wants; only Table 3 has rows to choose."""
-    return set(work.rows or GROUPS) <= set(result.settings.get("rows", GROUPS))

@@ -1,6 +1,5 @@
 """Table 3's rows: what each changes, its published scores, and its settings on a base of any size."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from headway.config import Config, ModelConfig
@@ -43,13 +42,6 @@ CONTROLS = (
     Table3Row("h = 1, d_k = 64", "A", {"num_heads": 1, "d_k": 64, "d_v": 64}),
     Table3Row("h = 32, d_k = 64", "A", {"num_heads": 32, "d_k": 64, "d_v": 64}),
 )
-
-GROUPS = ("A", "B", "C", "D", "E", "big")
-
-
-def rows_of(groups: Collection[str]) -> list[Table3Row]:
-    """Return the base and the rows of some groups, in the paper's order; "big" is a group."""
-    return [row for row in TABLE3 if row.name == "base" or (row.group or row.name) in groups]
 
 
 def find_row(name: str) -> Table3Row:

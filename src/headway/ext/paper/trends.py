@@ -67,6 +67,8 @@ class Comparison:
         expected: The paper's side of zero.
         note: What a reader must know of the verdict.
         section: Of the paper; if it is empty, the experiment's.
+        may_fail: Whether it is enough that the models of ``other`` have learned: that those of ``name`` hardly do, which
+            differ in one setting, is what the paper says.
     """
 
     text: str
@@ -77,22 +79,24 @@ class Comparison:
     expected: Expected = "more"
     note: str = ""
     section: str = ""
+    may_fail: bool = False
 
     def judge(self, groups: Mapping[str, TrialGroup], gate: Gate, spread: float = 0.0) -> Claim:
         """Return the claim with its verdict.
 
         Args:
             groups: Trainings by their names.
-            gate: What the models of both must have learned.
+            gate: What the models must have learned.
             spread: See `headway.ext.paper.verdicts.t_interval`.
         """
         ours, theirs, score = groups[self.name], groups[self.other], SCORES[self.score]
         nats = self.score == "nats"
         gaps = ours.nats_less(theirs) if nats else ours.less(theirs, self.score)
+        judged = (theirs,) if self.may_fail else (ours, theirs)
         return trend_claim(
             self.text, self.paper, f"{self.name} less {self.other}: {{}} {score.unit}",
             [score.factor * gap for gap in gaps],
-            learned=LearnedScores(gate, (ours.values(score.judges), theirs.values(score.judges))),
+            learned=LearnedScores(gate, tuple(group.values(score.judges) for group in judged)),
             optimizer=ours.optimizer, expected=self.expected, margin=score.margin, spread=spread,
             digits=score.digits, why="paired by seed" + (f"; {self.note}" if self.note else ""),
             section=self.section,

@@ -25,7 +25,6 @@ LEAST_LEARNED = 0.25  # of the way from the most frequent label to all labels ri
 LEARNED_NOTE = "not decided below a quarter of the way from the most frequent label to 100 %"
 ATTENTION, RECURRENT = "self-attention", "bidirectional LSTM"
 MIXERS: dict[str, Mixer] = {ATTENTION: "attention", RECURRENT: "lstm"}
-COMMAND = ("classify", "--train train.tsv --valid valid.tsv")
 TEXTS = (12_000, 100_000)  # at "minutes" and "hours"
 SMALL = Config(
     text=TextConfig(vocab_size=2000, split_digits=True),
@@ -40,22 +39,10 @@ SMALL = Config(
 MIDDLE = replace(SMALL, training=replace(SMALL.training, max_steps=6000, warmup_steps=2000))
 
 
-def count(work: Study) -> list[Finding]:
-    """Return what needs no training: nothing."""
-    return []
-
-
 def plan(work: Study) -> list[PlannedTrial]:
-    """Return both encoders on both tasks, or, at the scale "paper", the encoders of the paper's base."""
+    """Return both encoders on both tasks, of which the paper has no settings."""
     if work.is_settings_only:
-        return [
-            PlannedTrial(
-                f"classifier, {name}",
-                replace(Config(), model=ModelConfig(encoder_mixer=mixer)),
-                command=COMMAND,
-            )
-            for name, mixer in MIXERS.items()
-        ]
+        return []
     config = settings(work)
     return [
         PlannedTrial(

@@ -1,13 +1,9 @@
 """Section 3.3: the feed-forward network as two convolutions with kernel size 1, the same function."""
 
-from collections.abc import Mapping
-
 import torch
 
 from headway.ext.paper.measuring.costs import processor_seconds
 from headway.ext.paper.results import Claim, Finding, Table
-from headway.ext.paper.running.group import TrialGroup
-from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.verdicts import shown
 from headway.model import FeedForward
@@ -46,16 +42,6 @@ def count(work: Study) -> list[Finding]:
         "outputs and the gradients of input, weights and biases",
     )
     return [table, claim]
-
-
-def plan(work: Study) -> list[PlannedTrial]:
-    """Return the trainings: none."""
-    return []
-
-
-def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
-    """Return what trainings show: nothing."""
-    return []
 
 
 @torch.random.fork_rng([])

@@ -52,11 +52,6 @@ class Seen:
     lifts: NDArray[np.float64]
 
 
-def count(work: Study) -> list[Finding]:
-    """Return what needs no training: nothing."""
-    return []
-
-
 def plan(work: Study) -> list[PlannedTrial]:
     """Return the training whose heads are drawn."""
     return [PlannedTrial(BASE, work.base)]

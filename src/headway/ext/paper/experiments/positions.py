@@ -12,8 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from headway.ext.paper.charts import curves
-from headway.ext.paper.results import Cell, Claim, Figure, Finding, Table
+from headway.ext.paper.results import Cell, Claim, Finding, Table
 from headway.ext.paper.running.group import TrialGroup, score_table
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scoring import SEARCH, Pairs, score_predictions, score_text
@@ -107,7 +106,7 @@ def measure_wavelengths(d_model: int) -> list[float]:
     return found
 
 
-def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
+def compare_wavelengths(d: int) -> tuple[Table, Claim]:
     """Compare the wavelengths of the table with the paper's geometric progression."""
     found = measure_wavelengths(d)
     ratios = [b / a for a, b in pairwise(found)]
@@ -130,15 +129,8 @@ def compare_wavelengths(d: int) -> tuple[Table, Claim, Figure]:
         shown(error < 1e-3),
         f"measured in the table; they are not evenly spaced: gaps differ {gap_ratio:,.0f} times",
     )
-    figure = curves(
-        f"Wavelengths of d_model = {d}: a straight line of logarithms",
-        {"wavelength": [(float(i), w) for i, w in enumerate(found)]},
-        "i, of PE(pos, 2i)",
-        "positions",
-        log_y=True,
-    )
     table = Table("Wavelengths, in positions", ("what", "in the table", "formula"), tuple(rows))
-    return table, claim, figure
+    return table, claim
 
 
 def compare_kinds(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:

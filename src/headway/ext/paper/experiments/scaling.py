@@ -3,7 +3,7 @@
 Shapes: B batch, H heads, T queries, S keys, K d_k.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -25,7 +25,6 @@ MEASURED = (1, 4, 16, 64, 256, 1024)  # d_k of random queries and keys
 QUERIES = 2000
 TIMED, POSITIONS = (16, 64, 256), 128  # d_k and length of the attention that is timed
 TRAINED = (8, 64)  # d_k of translators
-Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 # Settings of a model that say how a query is compared with a key.
 COMPATIBILITIES: dict[str, dict[str, object]] = {
     "dot, scaled": {"compatibility": "dot", "scale_attention": True},
@@ -71,7 +70,6 @@ def measure_spread(d_k: int, *, scaled: bool, queries: int = 2000) -> DotProduct
 
 def count(work: Study) -> list[Finding]:
     """Measure random queries and keys, and time both kinds of attention."""
-    work.show("scaling: time and memory of dot products and additive attention")
     return [*compare_spreads(MEASURED, QUERIES), *compare_costs(TIMED, POSITIONS)]
 
 
@@ -131,29 +129,19 @@ def compare_costs(widths: Sequence[int], n: int) -> tuple[Table, Claim]:
     """Measure time and memory of dot products and of additive attention."""
     rows, ratios = [], []
     for d_k in widths:
+        q, k, v = (torch.randn(1, 1, n, d_k, requires_grad=True) for _ in range(3))
         found = []
-        dot, additive = DotProduct(), Additive(1, d_k)
-        hidden_BHTSK = torch.empty(1, 1, n, n, d_k)
-        timed: dict[str, Attend] = {
-            "dot product, Headway's kernel": dot.forward,
-            "dot product, operations of torch": partial(_attend, dot),
-            "additive, operations of torch": partial(attend_into, additive, hidden_BHTSK),
-        }
-        for name, attend in timed.items():
-            core = additive if name.startswith("additive") else dot
-            q, k, v = (torch.randn(1, 1, n, d_k, requires_grad=True) for _ in range(3))
-            seconds = processor_seconds(partial(attend, q, k, v), repeats=9)
-            with_gradients = partial(_attend, core) if core is additive else attend
-            found.append((seconds, saved_bytes(partial(with_gradients, q, k, v), core)))
-            rows.append((name, d_k, 1e3 * seconds, found[-1][1] // 1000))
-        _, (dot_time, dot_memory), (additive_time, additive_memory) = found
+        for name, core in (("dot product", DotProduct()), ("additive", Additive(1, d_k))):
+            attend = partial(_attend, core, q, k, v)
+            found.append((processor_seconds(attend, repeats=9), saved_bytes(attend, core)))
+            rows.append((name, d_k, 1e3 * found[-1][0], found[-1][1] // 1000))
+        (dot_time, dot_memory), (additive_time, additive_memory) = found
         ratios.append((additive_time / dot_time, additive_memory / dot_memory))
     table = Table(
         f"One head, {n} queries and keys",
         ("compatibility", "d_k", "ms", "kB saved for the backward pass"),
         tuple(rows),
-        "Forward, one thread. Additive attention holds n² · d_k hidden values. Its time is without that of the"
-        " system to hand out their memory, which may double it.",
+        "Forward, one thread, both by operations of torch. Additive attention holds n² · d_k hidden values.",
     )
     time_ratio, memory_ratio = ratios[-1]
     claim = Claim(
@@ -172,18 +160,12 @@ def _attend(core: Additive | DotProduct, q: Tensor, k: Tensor, v: Tensor) -> Ten
     return core.weights(q, k) @ v
 
 
-def attend_into(
-    core: Additive, hidden_BHTSK: Tensor, q_BHTK: Tensor, k_BHSK: Tensor, v_BHSV: Tensor
-) -> Tensor:
-    """Compute additive attention without gradients, in memory that the caller provides."""
-    torch.add(q_BHTK.unsqueeze(-2), k_BHSK.unsqueeze(-3), out=hidden_BHTSK).tanh_()
-    scores_BHTS = (hidden_BHTSK @ core.energy[:, None, :, None]).squeeze(-1)
-    return torch.softmax(scores_BHTS * q_BHTK.size(-1) ** -0.5, -1) @ v_BHSV
-
-
 def plan(work: Study) -> list[PlannedTrial]:
-    """Return a training for each way of comparing and each width, two heads each."""
-    base, widths = work.base, (64, 512) if work.is_settings_only else TRAINED
+    """Return a training for each way of comparing and each width, two heads each.
+
+    The optimizer is Adam: Muon gives all updates of a matrix one size, and so changes how large the products become.
+    """
+    base, widths = work.published_base, (64, 512) if work.is_settings_only else TRAINED
     # Additive attention compares all pairs of a row, so rows hold one sentence each.
     tokens = max(LEAST_BATCH, base.training.batch_tokens // batches_in_step(work))
     training = replace(base.training, packed=False, micro_batch_tokens=tokens)

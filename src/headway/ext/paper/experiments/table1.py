@@ -4,9 +4,10 @@ Operations are counted, times measured and paths found by gradients on this pack
 each layer type is trained as a translator. Paper: section 4.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from headway.ext.paper.charts import curves
-from headway.ext.paper.experiments import table1_translators
-from headway.ext.paper.experiments.table1_time import compare_time_and_memory
 from headway.ext.paper.measuring.costs import Cost, count_operations
 from headway.ext.paper.measuring.fitting import find_crossing, fit_exponents, fit_sum
 from headway.ext.paper.measuring.layer_types import BY_NAME, LAYER_TYPES, LayerType
@@ -16,10 +17,14 @@ from headway.ext.paper.measuring.paths import (
     states_by_gradient,
 )
 from headway.ext.paper.results import Cell, Claim, Figure, Finding, Table
+from headway.ext.paper.running.group import TrialGroup, score_table
+from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.verdicts import holds, shown
 
 KERNEL, WINDOW = 3, 32
+TRAINED_WINDOW = 8  # of translators
+WINDOWS = (32, 64, 128)  # of restricted attention, whose r is fitted
 # A block of restricted attention holds 64 queries: lengths are multiples of it, and long enough for
 # attention not to store all its weights.
 LONG = (320, 640, 1280)
@@ -31,16 +36,44 @@ CROSSING = 128  # the width at which self-attention and recurrence are compared
 MARGIN = 0.05
 
 
-plan, conclude = table1_translators.plan, table1_translators.conclude
-
-
 def count(work: Study) -> list[Finding]:
     """Count and measure all layer types."""
-    work.show("table 1: operations, path lengths and sequential steps")
-    found = [*count_layers(LONG, SHORT, WIDTHS), *find_paths(PATHS), *count_steps(SHORT)]
-    found += compare_with_recurrence(CROSSING)
-    work.show("table 1: measuring time and memory")
-    return found + compare_time_and_memory()
+    return [
+        *count_layers(LONG, SHORT, WIDTHS), fit_window(LONG[-1], WIDTHS[-1]), *find_paths(PATHS),
+        *count_steps(SHORT), *compare_with_recurrence(CROSSING),
+    ]  # fmt: skip
+
+
+def plan(work: Study) -> list[PlannedTrial]:
+    """Return encoder-decoders that differ in what mixes positions, and in nothing else."""
+    base = work.base
+    return [
+        PlannedTrial(
+            layer.name,
+            replace(
+                base,
+                model=replace(
+                    base.model,
+                    encoder_mixer=layer.mixer_name,
+                    decoder_mixer=layer.mixer_name,
+                    window=TRAINED_WINDOW if layer.name == "restricted" else 0,
+                    kernel_size=KERNEL,
+                ),
+            ),
+        )
+        for layer in LAYER_TYPES
+    ]
+
+
+def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
+    """Return the scores of each type."""
+    return [
+        score_table(
+            "Translators that differ only in their mixers",
+            "layer", ("BLEU", "perplexity", "tokens/s", "parameters"), groups,
+            f"{work.seeds_note} r = {TRAINED_WINDOW}, k = {KERNEL}. Encoder-decoder attention is the same in all.",
+        )
+    ]  # fmt: skip
 
 
 def count_layers(
@@ -87,6 +120,21 @@ def count_layers(
     columns = ("layer", "the paper's O", "fitted", "n", "d", "mixing", "projections", "functions")
     title = "Operations, counted from the running layers"
     return [Table(title, columns, tuple(rows), note), *claims]
+
+
+def fit_window(n: int, d: int) -> Claim:
+    """Count restricted attention with several windows: blocks of queries read some keys more than r each."""
+    counts = [count_operations(BY_NAME["restricted"], n, d, r=r).mixing for r in WINDOWS]
+    by_term = fit_sum(counts, [[float(r * n * d) for r in WINDOWS], [float(n * d)] * len(WINDOWS)])
+    slope, constant = by_term.coefficients
+    return Claim(
+        "The operations of a layer of type restricted grow in proportion to r.",
+        "r·n·d",
+        f"{slope:.3f} · r·n·d + {constant:.1f} · n·d; largest error {by_term.error:.1e}",
+        holds(by_term.error < MARGIN and slope > 1),
+        f"counted at r = {', '.join(map(str, WINDOWS))}: a block of 64 queries reads 63 keys more than r; holds if both terms"
+        f" fit within {MARGIN:.0%}",
+    )
 
 
 def terms_to_fit(

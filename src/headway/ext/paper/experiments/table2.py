@@ -7,8 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import ModelConfig
-from headway.ext.paper.measuring.costs import processor_seconds
-from headway.ext.paper.measuring.parameters import paper_shape, parameters_by_formula
+from headway.ext.paper.measuring.parameters import paper_shape
 from headway.ext.paper.published import (
     GPUS,
     HOURS,
@@ -29,7 +28,7 @@ from headway.ext.paper.table3_rows import TABLE3, configure
 from headway.ext.paper.trends import trend_claim
 from headway.ext.paper.verdicts import LearnedScores, percent_text, shown
 from headway.model import make_model_without_memory
-from headway.training import Machine, plain_loss
+from headway.training import plain_loss
 from headway.translation import Translator
 
 LENGTH = 27  # subwords of a sentence, about WMT's mean
@@ -57,7 +56,7 @@ def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
     last = {name: score(work, group) for name, group in groups.items()}
     averaged = score(work, groups[PUBLISHED], averaged=True)
     return [
-        trained_table(work, groups, last, averaged, sustained_flops(work)),
+        trained_table(work, groups, last, averaged),
         *score_claims(work, last, averaged),
     ]
 
@@ -95,12 +94,6 @@ def count_step(shape: ModelConfig, tokens: int, length: int = LENGTH) -> int:
     return round(counter.get_total_flops() * tokens / (rows * length))
 
 
-def step_by_rule(shape: ModelConfig, tokens: int) -> int:
-    """Return six operations for each token and parameter: the usual rule, without attention."""
-    tables = 0 if shape.tying == "three-way" else shape.source_vocab_size * shape.d_model
-    return 6 * tokens * (parameters_by_formula(shape) - tables)
-
-
 def cost_table() -> Table:
     """Return the paper's estimate beside the counted operations of its models."""
     speed = GPUS * SUSTAINED["P100"]
@@ -112,13 +105,13 @@ def cost_table() -> Table:
             (
                 name, estimate_flops(name), speed * SECONDS_A_STEP[name] * STEPS[name],
                 TRANSFORMERS[name].flops_en_de,
-                float(step), step_by_rule(paper_shape(name), TOKENS_A_STEP) / step, float(total),
+                float(step), float(total),
                 round(100 * total / estimate_flops(name), 1),
             )
         )  # fmt: skip
     columns = (
         "model", "hours × GPUs × sustained speed", "steps × seconds × the same", "printed",
-        "counted, a step", "six a token and parameter, of that", "counted, all steps",
+        "counted, a step", "counted, all steps",
         "counted / estimated, %",
     )  # fmt: skip
     return Table(
@@ -179,15 +172,6 @@ def score_claims(
     ]  # fmt: skip
 
 
-def sustained_flops(work: Study) -> float | None:
-    """Measure the FLOP/s of one core on a product of square matrices, in the precision of the trainings; None on a GPU or several machines."""
-    if work.device != "cpu" or work.others:
-        return None
-    precision, size = Machine.resolve(work.base.training).precision, 768
-    a = torch.ones(size, size, dtype=torch.bfloat16 if precision == "bf16" else torch.float32)
-    return 2 * size**3 / processor_seconds(lambda: a @ a)
-
-
 @cache
 def _translations(path: str, sources: tuple[str, ...]) -> list[str]:
     return Translator.load(path, "cpu").translate(list(sources), SEARCH)
@@ -211,28 +195,24 @@ def trained_table(
     groups: Mapping[str, TrialGroup],
     last: Mapping[str, list[float]],
     averaged: Sequence[float],
-    flops: float | None,
 ) -> Table:
-    """Return the models trained here: scores, and cost by both methods; on a GPU only what was counted."""
+    """Return the models trained here: scores, and counted cost."""
     cells: list[tuple[Cell, ...]] = []
     for name, group in groups.items():
         config = group.trials[0].config
         batch = config.training.batch_tokens
         tokens = sum(t.seconds * t.tokens_per_second for t in group.trials) / len(group.trials)
         counted = count_step(config.model, batch) * tokens / batch
-        by_method = flops and group.seconds * flops
         cells.append(
             (
                 name, percent_text(last[name], 1),
                 percent_text(averaged, 1) if name == PUBLISHED else None,
                 percent_text(score(work, group, as_paper=False), 1),
-                group.parameters, round(group.seconds, 1), by_method, counted,
-                by_method and round(100 * counted / by_method, 1),
+                group.parameters, round(group.seconds, 1), counted,
             )
         )  # fmt: skip
     columns = (
         "model", "BLEU, the paper's scoring", "averaged", "sacreBLEU", "parameters", "seconds",
-        "FLOPs by the paper's method", "FLOPs counted", "%",
+        "FLOPs counted",
     )  # fmt: skip
-    note = f"The paper's method with {flops:.3g} FLOP/s, measured on a core." if flops else ""
-    return Table("Trained here: mean and 95 % interval over the seeds", columns, tuple(cells), note)
+    return Table("Trained here: mean and 95 % interval over the seeds", columns, tuple(cells))

@@ -1,13 +1,9 @@
 """The paper's headline: what base and big need on one GPU of today, and the command that begins each training."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 from headway.ext.paper.experiments.table2 import count_step
 from headway.ext.paper.measuring.parameters import count_parameters, paper_shape
 from headway.ext.paper.published import SECONDS_A_STEP, STEPS, TOKENS_A_STEP, TRANSFORMERS
 from headway.ext.paper.results import Finding, Table
-from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.settings import paper_settings
@@ -19,21 +15,8 @@ PAIRS = {"en-de": 4_500_000, "en-fr": 36_000_000}  # the paper's
 BYTES = 4 * 4 + 2
 
 
-class MeasuredRate(NamedTuple):
-    """A rate of training that docs/evidence/performance.md reports.
-
-    Attributes:
-        gpu: Where it was measured.
-        tokens: Target tokens of base a second.
-        when: The day.
-    """
-
-    gpu: str
-    tokens: int
-    when: str
-
-
-RATE = MeasuredRate("NVIDIA H200", 362_000, "2026-11-26")
+# Target tokens of base a second, as docs/evidence/performance.md reports it.
+GPU, RATE, MEASURED = "NVIDIA H200", 362_000, "2026-11-26"
 
 
 def count(work: Study) -> list[Finding]:
@@ -42,19 +25,19 @@ def count(work: Study) -> list[Finding]:
     rows = []
     for name, total in STEPS.items():
         # As many operations a second as base was measured with.
-        rate = RATE.tokens * steps["base"] / steps[name]
+        rate = RATE * steps["base"] / steps[name]
         hours = total * TOKENS_A_STEP / rate / 3600
         held = count_parameters(paper_shape(name)) * BYTES / 1e9
         basis = "measured" if name == "base" else "by the operations a second of base"
         rows.append((name, total, round(rate), basis, round(hours, 1), round(held, 1)))
         work.show(
-            f"{name}: {hours:.1f} hours on one {RATE.gpu} ({basis}), {held:.1f} GB and its batches"
+            f"{name}: {hours:.1f} hours on one {GPU} ({basis}), {held:.1f} GB and its batches"
         )
     times = Table(
-        f"The paper's trainings on one {RATE.gpu}",
+        f"The paper's trainings on one {GPU}",
         ("model", "steps", "target tokens/s", "rate", "hours", "GB without batches"),
         tuple(rows),
-        f"The rate of base was measured on {RATE.when} in bf16, with steps of {TOKENS_A_STEP:,} target tokens in packed rows;"
+        f"The rate of base was measured on {MEASURED} in bf16, with steps of {TOKENS_A_STEP:,} target tokens in packed rows;"
         " validation and checkpoints are not in it, and big was not measured. The paper took"
         f" {SECONDS_A_STEP['base']:g} and {SECONDS_A_STEP['big']:g} s a step on eight P100. Memory is that of weights, gradients and Adam;"
         " what batches need is in the dry run with which each training begins, and"
@@ -97,8 +80,3 @@ def plan(work: Study) -> list[PlannedTrial]:
         )
         planned.append(PlannedTrial(name, paper_settings(name), command=("train", text)))
     return planned
-
-
-def conclude(work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]:
-    """Return what trainings show: nothing, as none is run."""
-    return []

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from headway.ext.kinds import Recurrent
-from headway.ext.paper.measuring.layer_types import LayerType, projections
+from headway.ext.paper.measuring.layer_types import LayerType
 from headway.ext.paper.measuring.operation_counter import OperationCounter
-from headway.model import DotProduct, SelfAttention, Visibility, attend_with_mask
+from headway.model import SelfAttention
 
 Forward = Callable[[], Tensor]
 
@@ -55,11 +55,16 @@ def count_operations(
         depths: Whether to find ``depth``, which is 0 otherwise.
     """
     mixer = layer.mixer(d, k=k, r=r, heads=max(1, d // 64))
-    maps = projections(mixer)
-    with OperationCounter(maps, depths=depths) as counter:
-        y = mixer(torch.randn(1, n, d))
-    projected = counter.inside(maps)
-    if isinstance(mixer, Recurrent):
+    x = torch.randn(1, n, d)
+    with OperationCounter(depths=depths) as counter:
+        y = mixer(x)
+    projected = 0
+    if isinstance(mixer, SelfAttention):
+        with OperationCounter() as maps:
+            mixer.attention.project_self(x)
+            mixer.attention.output(x)
+        projected = maps.operations
+    elif isinstance(mixer, Recurrent):
         projected = sum(p.operations for p in counter.products if p.rows == n)
     return Cost(
         counter.operations - projected,
@@ -68,36 +73,6 @@ def count_operations(
         counter.functions,
         counter.depth(y) if depths else 0,
     )
-
-
-@torch.random.fork_rng([])
-def mixing_pass(
-    layer: LayerType, n: int, d: int, *, k: int = 3, r: int = 32
-) -> tuple[Forward, nn.Module]:
-    """Return a function that runs a layer's mixing, to be timed, and the layer.
-
-    Attention's projections are done before; for other layers the mixing is the whole layer. Inputs
-    have gradients.
-    """
-    torch.manual_seed(1)
-    mixer = layer.mixer(d, k=k, r=r, heads=max(1, d // 64))
-    x_BTD = torch.randn(1, n, d, requires_grad=True)
-    if not isinstance(mixer, SelfAttention):
-        return (lambda: mixer(x_BTD)), mixer
-    attention = mixer.attention
-    with torch.no_grad():
-        projected = attention.project_self(x_BTD)
-    query, key, value = (t.clone().requires_grad_() for t in projected)
-    visibility = Visibility(window=mixer.window)
-    return (lambda: attention.core(query, key, value, visibility)), mixer
-
-
-def stored_attention_pass(n: int, d: int) -> Forward:
-    """Return a function that runs equation 1 as written, with all n x n weights in memory."""
-    heads = max(1, d // 64)
-    q, k, v = (torch.randn(1, heads, n, d // heads, requires_grad=True) for _ in range(3))
-    core = DotProduct()
-    return lambda: attend_with_mask(core.weights, q, k, v, None)
 
 
 def processor_seconds(forward: Forward, *, repeats: int = 5, least: float = 0.02) -> float:

@@ -1,7 +1,7 @@
 """Exponents from measurements: straight lines through logarithms, and sums fitted as sums."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,19 +25,16 @@ def fit_exponents(amounts: Values, sizes: Mapping[str, Values]) -> dict[str, flo
     return dict(zip(names, solution[1:].tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class FittedSum:
+class FittedSum(NamedTuple):
     """A sum of known terms with fitted coefficients.
 
     Attributes:
-        coefficients: One for each term, 0 or more.
-        error: The largest relative deviation of a measurement from the sum.
-        exponent: Of the measurements over the fitted sum; 1 if the sum is right.
+        coefficients: One for each term.
+        error: The largest relative deviation of an amount from the sum.
     """
 
     coefficients: tuple[float, ...]
     error: float
-    exponent: float
 
 
 def fit_sum(amounts: Values, terms: Sequence[Values]) -> FittedSum:
@@ -47,25 +44,9 @@ def fit_sum(amounts: Values, terms: Sequence[Values]) -> FittedSum:
         amounts: Positive, one for each measurement.
         terms: The value of each term at each measurement.
     """
-    y = np.asarray(amounts, float)
-    columns = [np.asarray(term, float) / y for term in terms]
-    # No coefficient is negative: the best fit is one with all terms or with some of them.
-    best: tuple[float, np.ndarray] | None = None
-    for chosen in range(1, 1 << len(columns)):
-        subset = [i for i in range(len(columns)) if chosen >> i & 1]
-        matrix = np.stack([columns[i] for i in subset], 1)
-        found = np.linalg.lstsq(matrix, np.ones(len(y)), rcond=None)[0]
-        rest = float(np.square(matrix @ found - 1).sum())
-        if (found < 0).any() or (best is not None and rest >= best[0] * (1 - 1e-9) - 1e-18):
-            continue
-        coefficients = np.zeros(len(columns))
-        coefficients[subset] = found
-        best = rest, coefficients
-    assert best is not None
-    predicted = sum(a * np.asarray(term, float) for a, term in zip(best[1], terms, strict=True))
-    error = float(np.abs(predicted / y - 1).max())
-    slope = fit_exponents(amounts, {"sum": list(predicted)}).get("sum", 1.0)
-    return FittedSum(tuple(best[1].tolist()), error, slope)
+    matrix = np.asarray(terms, float).T / np.asarray(amounts, float)[:, None]
+    coefficients = np.linalg.lstsq(matrix, np.ones(len(amounts)), rcond=None)[0]
+    return FittedSum(tuple(coefficients.tolist()), float(np.abs(matrix @ coefficients - 1).max()))
 
 
 def find_crossing(sizes: Values, first: Values, second: Values) -> float | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from headway.config import Mixer, ModelConfig
-from headway.model import Linear, SelfAttention, make_layer
+from headway.model import make_layer
 
 Term = Callable[[int, int, int, int], float]
 
@@ -80,14 +80,3 @@ LAYER_TYPES = (
     ),
 )  # fmt: skip
 BY_NAME = {layer.name: layer for layer in LAYER_TYPES}
-
-
-def projections(mixer: nn.Module) -> dict[str, nn.Module]:
-    """Return the linear maps of an attention layer, which mix no positions, by name.
-
-    Other layers have none: the linear map of a convolution is what mixes, and the map of a
-    recurrence's input is no module.
-    """
-    if not isinstance(mixer, SelfAttention):
-        return {}
-    return {name: part for name, part in mixer.named_modules() if type(part) is Linear}

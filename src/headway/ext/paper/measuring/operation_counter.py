@@ -3,13 +3,11 @@
 Paper: section 4, Table 1. One operation is one multiplication (with its addition, in a matrix product).
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 FLASH = "_scaled_dot_product_flash_attention_for_cpu"
@@ -24,12 +22,10 @@ class Product:
     Attributes:
         operations: Multiplications.
         rows: Rows of the left matrix over the whole batch; 0: element by element.
-        inside: The name of the marked module that was running, or an empty string.
     """
 
     operations: int
     rows: int
-    inside: str
 
 
 class OperationCounter(TorchDispatchMode):
@@ -39,7 +35,6 @@ class OperationCounter(TorchDispatchMode):
     the twins are counted; oneDNN's own recurrence is switched off for the same reason.
 
     Args:
-        marked: Modules whose products are recorded with their names.
         depths: Whether to follow which product waits for which; this keeps all results in memory.
 
     Example:
@@ -48,36 +43,24 @@ class OperationCounter(TorchDispatchMode):
         >>> counter.operations, counter.depth(y)
     """
 
-    def __init__(self, marked: Mapping[str, nn.Module] | None = None, *, depths: bool = False):
+    def __init__(self, *, depths: bool = False) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.products: list[Product] = []
         self.functions = 0
-        self._marked = dict(marked or {})
         self._follows_depths = depths
         self._depth: dict[int, int] = {}
         self._results: list[Tensor] = []
-        self._inside: list[str] = []
-        self._undo = ExitStack()
+        self._uses_onednn = True
 
     def __enter__(self) -> "OperationCounter":
-        for name, module in self._marked.items():
-            before = module.register_forward_pre_hook(
-                lambda *_, name=name: self._inside.append(name)
-            )
-            after = module.register_forward_hook(lambda *_: self._leave())
-            self._undo.callback(before.remove)
-            self._undo.callback(after.remove)
-        self._undo.callback(_use_onednn, bool(torch.backends.mkldnn.enabled))
-        _use_onednn(False)
+        self._uses_onednn = bool(torch.backends.mkldnn.enabled)
+        torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
         super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)  # type: ignore[no-untyped-call]
-        self._undo.close()
-
-    def _leave(self) -> None:
-        self._inside.pop()
+        torch.backends.mkldnn.enabled = self._uses_onednn  # type: ignore[assignment]
 
     @property
     def operations(self) -> int:
@@ -89,11 +72,6 @@ class OperationCounter(TorchDispatchMode):
         """The multiplications outside matrix products."""
         return sum(product.operations for product in self.products if not product.rows)
 
-    def inside(self, names: Iterable[str]) -> int:
-        """Return the multiplications of some of the marked modules."""
-        wanted = set(names)
-        return sum(product.operations for product in self.products if product.inside in wanted)
-
     def depth(self, result: Tensor) -> int:
         """Return the longest chain of matrix products, each waiting for the last, behind a result."""
         return self._depth.get(_storage(result), 0)
@@ -103,8 +81,7 @@ class OperationCounter(TorchDispatchMode):
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
-        inside = self._inside[-1] if self._inside else ""
-        products = [Product(count, rows, inside) for count, rows in _products(name, args, result)]
+        products = _products(name, args, result)
         self.products += products
         if name in FUNCTIONS:
             self.functions += result.numel()
@@ -122,12 +99,8 @@ class OperationCounter(TorchDispatchMode):
             self._results.append(tensor)  # or its memory would be given to another tensor
 
 
-def _use_onednn(is_enabled: bool) -> None:
-    torch.backends.mkldnn.enabled = is_enabled  # type: ignore[assignment]
-
-
-def _products(name: str, args: Any, result: Any) -> list[tuple[int, int]]:
-    """Return (multiplications, rows) of each product in one call of torch."""
+def _products(name: str, args: Any, result: Any) -> list[Product]:
+    """Return each product in one call of torch."""
     match name:
         case "mm" | "bmm":
             left = args[0]
@@ -136,15 +109,15 @@ def _products(name: str, args: Any, result: Any) -> list[tuple[int, int]]:
         case "_scaled_dot_product_flash_attention_for_cpu":
             query, key, value = args[:3]
             rows = query.numel() // query.size(-1)
-            return [(rows * key.size(-2) * x.size(-1), rows) for x in (query, value)]
+            return [Product(rows * key.size(-2) * x.size(-1), rows) for x in (query, value)]
         case "convolution":
             weight = args[1]
-            return [(result.numel() * weight[0].numel(), result.numel() // weight.size(0))]
+            return [Product(result.numel() * weight[0].numel(), result.numel() // weight.size(0))]
         case "mul" | "mul_":
-            return [(result.numel(), 0)]
+            return [Product(result.numel(), 0)]
         case _:
             return []
-    return [(result.numel() * left.size(-1), left.numel() // left.size(-1))]
+    return [Product(result.numel() * left.size(-1), left.numel() // left.size(-1))]
 
 
 def _storage(tensor: Tensor) -> int:

@@ -17,7 +17,7 @@ from headway.ext.kinds import Convolution
 from headway.ext.paper.rivals.rival import Rival, RivalState, real_positions
 from headway.model import Linear, Segments, SegmentsLike
 
-DILATIONS = (1, 2, 4, 8, 16)  # of the layers in turn: section 3.4
+DILATIONS = (1, 2, 4, 8, 16)  # of the blocks of a set: section 3.4
 
 Length = TypeVar("Length", int, Tensor)
 
@@ -62,29 +62,24 @@ class DilatedBlock(nn.Module):
 class ByteNet(Rival):
     """Dilated convolutions on both sides, and no attention.
 
-    It reads ``num_encoder_layers``, ``num_decoder_layers`` and ``kernel_size``. The paper does not say
-    how a column of the encoder meets the embedding at the same place of the decoder: here they are added.
+    It reads ``kernel_size``, and each side has one set of blocks, however many layers the Transformer has: with fewer
+    dilations it would see little of a sentence. The paper does not say how a column of the encoder meets the embedding
+    at the same place of the decoder: here they are added.
     """
 
     departs = (
         "subwords instead of characters; columns of the encoder are added to the decoder's embeddings; a step reads"
-        " all tokens before it again; as many blocks as the Transformer has layers, which is three of dilations 1, 2"
-        " and 4 on each side instead of 30 of 1 to 16, so that a target token depends on source tokens at most seven"
-        " places ahead of its own; no dropout"
+        " all tokens before it again; one of the paper's six sets of five blocks on each side; no dropout"
     )
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         width, k = config.d_model, config.kernel_size
 
-        def blocks(count: int, *, causal: bool) -> nn.ModuleList:
-            return nn.ModuleList(
-                DilatedBlock(width, k, DILATIONS[index % len(DILATIONS)], causal=causal)
-                for index in range(count)
-            )
-
-        self.encoder = blocks(config.num_encoder_layers, causal=False)
-        self.decoder = blocks(config.num_decoder_layers, causal=True)
+        self.encoder, self.decoder = (
+            nn.ModuleList(DilatedBlock(width, k, each, causal=causal) for each in DILATIONS)
+            for causal in (False, True)
+        )
         self.last = Linear(width, width)
 
     def start(self, source_BS: Tensor, source_segments: SegmentsLike = None) -> RivalState:

@@ -14,8 +14,9 @@ from torch.nn import functional as F
 from headway import config as settings
 from headway.config import Config
 from headway.ext.kinds import LabelTokenizer, read_examples
-from headway.ext.paper.rivals.outcome import write_outcome
 from headway.ext.paper.rivals.self_attentive import PENALTY, SelfAttentiveClassifier
+from headway.ext.paper.running.trial import Trial, write_trial
+from headway.model import parameter_count
 from headway.text import PreparedData
 from headway.training import (
     Feed,
@@ -47,9 +48,12 @@ def train_classifier(directory: Path) -> None:
         texts = train(model, config, Feed(data, config.training, CPU))
         seconds = time.process_time() - started
         right = count_right(model.eval(), data.tokenizer, test)
-    write_outcome(
-        directory, spec["name"], model, config, {"right": right}, texts / seconds, seconds
-    )
+    write_trial(
+        Trial(
+            spec["name"], config.training.seed, directory / "model", parameter_count(model),
+            config.training.max_steps, (), {"right": right}, texts / seconds, seconds, config,
+        )
+    )  # fmt: skip
 
 
 def train(model: SelfAttentiveClassifier, config: Config, feed: Feed) -> int:

@@ -32,8 +32,7 @@ class PlannedTrial:
         config: Its settings; ``seed`` replaces the seed of ``training``.
         task: Its data; None: the work's text.
         seed: Of weights, order and dropout.
-        change: A function at the top level of a module that changes the model before training. A training that goes
-            on from a checkpoint makes the change again, with the checkpoint's weights.
+        change: A function at the top level of a module that changes the model before training.
         trainer: Such a function, which trains something else than Headway's trainer does. It reads the ``spec.json`` of a
             directory, and writes ``trial.json``.
         system: The class of what it trains, if it can train several.

@@ -14,7 +14,7 @@ from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.planned_trial import PlannedTrial, read_origin
 from headway.ext.paper.running.scales import SCALES
 from headway.ext.paper.running.trial import Trial, read_trial
-from headway.ext.paper.running.trial_forecast import Forecast, training_effort
+from headway.ext.paper.running.trial_forecast import Forecast
 from headway.ext.paper.running.trial_run import run_trial
 from headway.ext.paper.running.workers import run_together
 
@@ -31,7 +31,6 @@ class Study:
         show: Shows a line of progress.
         processes: How many trials run at once, on one core each; 0: one for each core.
         corpus: Text to train on; None: the built-in corpus, at "minutes".
-        rows: Groups of Table 3's rows that are trained beside the base; none: all.
         device: Where the models of comparisons with the base are trained, as in ``training.device``.
         others: Directories of other machines, whose finished trainings count here, too.
 
@@ -48,7 +47,6 @@ class Study:
         show: Callable[[str], None] = lambda text: None,
         processes: int = 0,
         corpus: Bitext | None = None,
-        rows: Sequence[str] = (),
         device: str = "cpu",
         others: Sequence[str | Path] = (),
     ) -> None:
@@ -58,7 +56,6 @@ class Study:
         self.scale, self._scale = scale, SCALES[scale]
         self.gate = self._scale.gate
         self.seeds = tuple(seeds) or (1, 2, 3)
-        self.rows = tuple(rows)
         self.device = device
         self.show = show
         self.processes = processes or available_cores()
@@ -133,11 +130,9 @@ class Study:
         """
         self.trained += (plan.config.training for plan in planned)
         waiting = self.prepare_trials(planned)
-        efforts = {directory: plan.effort for directory, plan in waiting.items()}
-        seconds = sum(efforts.values()) * self._scale.seconds / training_effort(self.base)
-        forecast = Forecast(efforts, seconds, self.processes)
+        forecast = Forecast({directory: plan.effort for directory, plan in waiting.items()})
         if len(waiting) > 1:
-            self.show(f"  {forecast.first()}")
+            self.show(f"  {len(waiting)} trainings")
         for directory in run_together(run_trial, list(waiting), self.processes):
             trial = _read_finished(directory)
             self.show(
@@ -167,11 +162,6 @@ class Study:
             plan.name: TrialGroup(tuple(trials[plan.name, seed] for seed in self.seeds))
             for plan in planned
         }
-
-    def are_done(self, planned: Sequence[PlannedTrial]) -> bool:
-        """Return whether each planned trial was run with every seed."""
-        wanted = (replace(plan, seed=seed) for plan in planned for seed in self.seeds)
-        return all(read_trial(self._trial_directory(plan)) is not None for plan in wanted)
 
     def _trial_directory(self, plan: PlannedTrial) -> Path:
         task = plan.task or self.corpus

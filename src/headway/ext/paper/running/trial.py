@@ -1,8 +1,7 @@
 """One small training and its scores, kept in a directory of its own: the unit of all comparisons.
 
 A trial depends on its settings, data, seed and this package's sources, whose hash names its directory.
-So two experiments that need the same trial train it once, and a trial that was interrupted continues from
-its last checkpoint.
+So two experiments that need the same trial train it once. A trial that was interrupted begins again.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How long trainings take: estimated before they begin, and again after each."""
+"""How long trainings take: estimated again after each."""
 
 import time
 from collections.abc import Mapping
@@ -31,20 +31,12 @@ class Forecast:
 
     Args:
         efforts: Each training's effort in proportion to the others.
-        seconds: A guess of how long all would take one after another; 0: none.
-        processes: How many trainings run at once.
     """
 
-    def __init__(self, efforts: Mapping[Path, float], seconds: float, processes: int) -> None:
+    def __init__(self, efforts: Mapping[Path, float]) -> None:
         self.efforts, self.count = dict(efforts), len(efforts)
         self.total = sum(efforts.values())
-        self.guess = seconds / max(1, min(processes, self.count))
         self.started = time.monotonic()
-
-    def first(self) -> str:
-        """Return how many trainings there are, and how long they take by the guess."""
-        about = f", about {duration_text(self.guess)}" if self.guess else ""
-        return f"{self.count} trainings{about}"
 
     def after(self, directory: Path) -> str:
         """Count a training as done; return how many are, and how long the others take."""

@@ -3,11 +3,9 @@
 import importlib
 import json
 import math
-import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from headway import config as settings
 from headway.errors import HeadwayError
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
-from headway.files import remove, replace_bytes
+from headway.files import remove
 from headway.locks import DirectoryLock
 from headway.model import parameter_count
 from headway.training import Run, RunDirectory, RunRequest, open_run, planned
@@ -60,25 +58,21 @@ def check_code(directory: Path, spec: Mapping[str, Any]) -> None:
 
 
 def train_transformer(directory: Path) -> None:
-    """Train and score a Transformer, or continue; writes ``trial.json``."""
+    """Train and score a Transformer from its first step to its last; writes ``trial.json``."""
     spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
     config = settings.from_dict(spec["settings"], where=str(directory))
     # Nothing decides anew for each text, as "auto" would, whether lines are split.
     is_split = config.search.split_sentences is True
     config = replace(config, search=replace(config.search, split_sentences=is_split))
     run_directory = RunDirectory(directory / "run")
+    remove(run_directory.path)  # of a training that was interrupted
     with planned(run_directory, RunRequest(data=spec["data"], preset=config)) as plan:
-        if not run_directory.steps():  # it writes none in its first ten minutes, unless it averages
-            remove(run_directory.metrics.path)
         run, notices = open_run(plan)
         print(*notices, sep="\n", end="\n" if notices else "", file=sys.stderr)
         assert run is not None, "a trial is never marked as finished"
         data, model = run.data, run.trainer.model
         if spec["change"]:
-            found = {name: weight.clone() for name, weight in model.state_dict().items()}
             import_named(spec["change"])(model)
-            if run.saved >= 0:  # a checkpoint was read: what the model has learned stays
-                run.trainer.load({"model": found})
         seconds, tokens = train(run)
         if config.training.average > 1:
             _save_average(run, directory / "averaged")
@@ -105,42 +99,19 @@ def train_transformer(directory: Path) -> None:
 
 
 def train(run: Run) -> tuple[float, int]:
-    """Train to the last step with checkpoints; returns seconds and target tokens.
-
-    SIGTERM ends the process after the step that is under way, with a checkpoint.
-    """
+    """Train to the last step, with the checkpoints that are averaged; returns seconds and target tokens."""
     clock = clock_of(run.trainer.device)
     run.begin()
-    timer = run.directory.path / "spent.json"
-    seconds, tokens = json.loads(timer.read_text()) if timer.is_file() and run.step else (0.0, 0)
-
-    def save() -> None:
-        run.save()
-        replace_bytes(timer, json.dumps([seconds, tokens]).encode())
-
-    with _remember_sigterm() as received:
-        while not (run.is_at_end or received):
-            if run.is_save_due or (run.is_checkpoint_due and run.config.training.average > 1):
-                save()
-            started = clock()
-            for event in run.advance():
-                tokens += getattr(event, "tokens", 0)
-            seconds += clock() - started
-        save()  # scoring may be interrupted, too
-    if received:
-        sys.exit(128 + signal.SIGTERM)
+    seconds, tokens = 0.0, 0
+    while not run.is_at_end:
+        if run.is_checkpoint_due and run.config.training.average > 1:
+            run.save()
+        started = clock()
+        for event in run.advance():
+            tokens += getattr(event, "tokens", 0)
+        seconds += clock() - started
+    run.save()
     return seconds, tokens
-
-
-@contextmanager
-def _remember_sigterm() -> Iterator[list[int]]:
-    """Do nothing at SIGTERM but add its number to a list: half a step must not be saved."""
-    received: list[int] = []
-    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
-    try:
-        yield received
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def clock_of(device: torch.device) -> Callable[[], float]:

@@ -9,7 +9,7 @@ from headway.cli import Argument, add_options
 EXAMPLE = """\
 headway reproduce --list
 headway reproduce all --out runs/paper    # continues where it was stopped
-headway reproduce table3 --rows A,C --seeds 1    # only these rows
+headway reproduce table3 --seeds 1    # one training of each row, which decides nothing
 headway reproduce wmt14 --scale paper    # what the paper's trainings take"""
 
 
@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(
         parser,
         Argument("WHAT", "experiments (--list names them), or all", {"nargs": "*"}),
-        Argument("--list", "print names, titles and times of the experiments at the --scale"),
+        Argument("--list", "print names and titles of the experiments"),
         Argument("--out DIR", "directory of results (default: runs/paper)", {"default": "runs/paper"}),
         Argument(
             "--scale NAME", scales,
@@ -36,7 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "the seeds themselves, of which each is a training (default: 1 2 3)",
             {"default": ()},
         ),
-        Argument("--rows A,C,big", "train only these groups of rows of table3, and its base"),
         Argument(
             "--processes N",
             "trainings at the same time (default: one a core)",
@@ -52,7 +51,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "results of other machines, which count here, too",
             {"default": ()},
         ),
-        Argument("--again", "compute finished experiments again, from finished trainings"),
     )  # fmt: skip
 
 
@@ -66,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
     check(args)
     if args.list:
-        print(list_experiments(args.scale, len(args.seeds) or 3))
+        print(list_experiments())
         return 0
 
     def show(text: str) -> None:
@@ -78,10 +76,7 @@ def run(args: argparse.Namespace) -> int:
         from headway.ext.paper.running.bitext import Bitext
 
         corpus = Bitext.read(args.train, args.valid, args.test or ())
-    rows = args.rows.split(",") if args.rows else ()
-    work = Study(
-        args.out, args.scale, args.seeds, show, args.processes, corpus, rows, device, args.also
-    )
+    work = Study(args.out, args.scale, args.seeds, show, args.processes, corpus, device, args.also)
     if len(work.seeds) == 1:
         show(
             f"seed {work.seeds[0]} alone: one training of each model has no interval, and decides nothing; --seeds 1 2 3"
@@ -92,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     with DirectoryLock(work.directory):
         for name in ALL if args.what == ["all"] else args.what:
             try:
-                reproduce(name, work, again=args.again)
+                reproduce(name, work)
             except HeadwayError as error:  # the other experiments still run
                 show(f"headway: {name}: {error}")
                 failed = 1
@@ -112,7 +107,6 @@ def check(args: argparse.Namespace) -> None:
     """
     from headway.errors import UsageError, suggest
     from headway.ext.paper.reproduction import EXPERIMENTS, WITHOUT_TEXT
-    from headway.ext.paper.table3_rows import GROUPS
 
     names = args.what
     for name in names:
@@ -121,8 +115,6 @@ def check(args: argparse.Namespace) -> None:
                 f"{name}: no such experiment{suggest(name, EXPERIMENTS)}; --list names them, with their sections of the paper"
             )
     if args.list:
-        if args.rows:
-            raise UsageError("--rows has no effect with --list, which lists whole experiments")
         return
     if not names:
         raise UsageError(
@@ -136,13 +128,6 @@ def check(args: argparse.Namespace) -> None:
         raise UsageError("--scale hours needs text: give --train and --valid")
     if min((*args.seeds, args.processes)) < 0 or len(set(args.seeds)) < len(args.seeds):
         raise UsageError("--seeds and --processes must be 0 or more, and all seeds must differ")
-    for row in args.rows.split(",") if args.rows else ():
-        if row not in GROUPS:
-            raise UsageError(
-                f"--rows {args.rows}: {row!r} is not a group of rows; table3 has {', '.join(GROUPS)}"
-            )
-    if args.rows and not {"table3", "all"} & {*names}:
-        raise UsageError("--rows needs the experiment table3: it chooses rows of that table")
     for directory in args.also:
         if not Path(directory, "trials").is_dir():
             raise UsageError(
