@@ -23,8 +23,6 @@ WORDS = {
     "Expected": "expected",
 }
 R = TypeVar("R", bound=msgspec.Struct)
-# What msgspec says of a value, and the field that has it.
-_PROBLEM = re.compile(r"(.*) - at `\$\.(\w+).*`", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
 
@@ -98,13 +96,13 @@ class RequestParser(Generic[R]):
         """Return the rejection of fields about which msgspec has reported a problem; it shows at most a few words of them."""
         if found := _MISSING.match(problem):
             return missing_field(found[1])
-        found = _PROBLEM.fullmatch(problem)
-        assert found is not None, problem
-        what, name = found[1], found[2]
+        # Of a problem with the second text of q: "Expected `str`, got `int` - at `$.q[1]`".
+        what, _, place = problem.rpartition(" - at `$.")
+        name = place.rstrip("`").partition("[")[0]
         if self.types[name] is Upload:
             return missing_field(name)
         if what.startswith("Invalid enum value"):
-            shown = given[name][:20] if isinstance(given[name], str) else "this"
+            shown = " ".join(given[name][:20].split())
             choices = ", ".join(filter(None, get_args(self.types[name])))
             return Rejection(400, f"{shown} {name} is not supported: send one of {choices}")
         for theirs, ours in WORDS.items():
