@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.errors import explain_missing
+from support.extensions import needs
 
 ROOT = Path(__file__).parents[2]
 # The module of a package, where it has another name.
@@ -47,7 +48,10 @@ def test_all_extras_are_one():
     [
         ("shtab", ["completion", "bash"]),
         ("tensorboard", ["train", "run", "--train", "a", "b", "--valid", "9", "--training.tensorboard", "true"]),
-        ("lxml", ["translate", str(ROOT / "tests/golden/0.2/model"), "--input", "a.docx", "--output", "b.docx", "--to", "de"]),
+        pytest.param(
+            "lxml", ["translate", str(ROOT / "tests/golden/0.2/model"), "--input", "a.docx", "--output", "b.docx", "--to", "de"],
+            marks=needs("documents"),
+        ),
     ],
 )  # fmt: skip
 def test_the_command_ends_with_one_line(hidden, words, tmp_path):

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from support.extensions import needs
 from support.runs import SETTINGS
 
 pytestmark = pytest.mark.slow
@@ -66,6 +67,7 @@ def printed(folder):
     return (folder / "printed").read_text().splitlines()
 
 
+@needs("native")  # the plain operations and engine, which it replaces, are modules of the core
 def test_few_modules_are_loaded_before_the_first_step(printed):
     prepared, raw, *_ = printed
     assert int(prepared.split()[0]) <= FROM_PREPARED_TEXT, prepared
