@@ -213,16 +213,14 @@ class Pipeline:
     def _rate_without_terms(
         self, line: str, pieces: Sequence[Piece], found: list[Translation]
     ) -> Job[list[Translation]]:
-        """Give translations with terms the quality of those without them: the model has not chosen the terms."""
+        """Give the best translation with terms the quality of that without: the model has not chosen them. No quality is higher."""
         plain = replace(self, glossary=None, align=False)
         if plain.cut(line) == pieces:
             return found
-        [best, *_] = yield from plain._translate(line)
-        highest = best.quality or 0.0
-        return [
-            replace(each, quality=min(highest, each.quality or 0.0) if each.defects else highest)
-            for each in found
-        ]
+        [without, *_] = yield from plain._translate(line)
+        highest = without.quality or 0.0
+        best, *others = [replace(each, quality=min(highest, each.quality or 0.0)) for each in found]
+        return [best if best.defects else replace(best, quality=highest), *others]
 
     def cut(self, line: str) -> list[Piece]:
         """Cut a line into pieces that the model can take, with their source token ids.

@@ -387,3 +387,17 @@ def test_terms_that_no_text_has_are_named_and_of_many_the_first(
     for terms, some in (({"a": "b"}, [["a"], ["c"]]), ({"a": "b"}, [["", " "]])):
         assert [*Glossary.of(terms).watch("terms.tsv", some)] == some
         assert not capsys.readouterr().err
+
+
+def test_terms_are_found_with_typographic_apostrophes_and_hyphens_and_without():
+    forms = [
+        ("don't", "don\u2019t"),
+        ("e-mail", "e\u2010mail", "e\u2011mail"),
+        ("l'eau-de-vie", "l\u2019eau\u2011de\u2011vie"),
+    ]
+    for group in forms:
+        for source in group:
+            glossary = Glossary.of({source: "X"})
+            for written in group:
+                [found] = glossary.find(f"I see {written} here")
+                assert (found.start, found.end) == (6, 6 + len(written))

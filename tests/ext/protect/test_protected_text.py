@@ -60,6 +60,22 @@ def test_numbers_in_circles_and_brackets_are_symbols_and_no_text_is_plain_with_t
         assert not is_plain(f"{each} A dog sees it."), ascii(each)
 
 
+def test_elided_words_times_ranks_and_decades_are_no_units_and_codes() -> None:
+    for number in (3, 20, 125):
+        for unit in ("l", "m", "s", "g", "A"):
+            for joint in ("'", "\u2019", "-"):
+                assert find(f"Les {number} {unit}{joint}ont vu") == []
+        for suffix in ("AM", "PM", "ST", "ND", "RD", "TH"):
+            assert find(f"THE {number}{suffix} TIME") == []
+    assert find("THE 1980S AND 90S, AN A4 AND A 5S") == ["A4", "5S"]
+
+
+def test_references_are_never_set_apart_so_that_the_model_reads_both_quotation_marks() -> None:
+    for first, last in (("&quot;", "&quot;"), ("&laquo;", "&raquo;"), ("&#8220;", "&#8221;")):
+        found = find_protected_text(f"He said {first}Go home.{last}")
+        assert [each.kind for each in found] == ["reference", "reference"]
+
+
 def test_each_emoji_of_unicode_is_a_symbol_and_no_text_is_plain_with_it() -> None:
     emoji = pytest.importorskip("emoji")
     assert len(emoji.EMOJI_DATA) > 5_000

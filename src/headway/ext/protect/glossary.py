@@ -22,6 +22,7 @@ _PLACES = re.compile(
 # A term must not end inside a word. This checks alphabets; `is_inside_word` checks the other scripts, because a pattern
 # with all their characters takes long to compile.
 _END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
+_TYPOGRAPHIC = str.maketrans("\u2019\u2010\u2011", "'--")  # a term is found in both forms
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
 _SHOWN = 20  # terms that occur in no text, on standard error
@@ -164,7 +165,7 @@ class Term:
     @property
     def _forms(self) -> list[str]:
         """The term as it may be written: letters with their accents as one character each, or as several."""
-        source = self.source.strip()
+        source = self.source.strip().translate(_TYPOGRAPHIC)
         return list(dict.fromkeys((source, normalize("NFC", source), normalize("NFD", source))))
 
     def match(self, text: str, in_letters: str, start: int) -> TermMatch | None:
@@ -256,7 +257,8 @@ class Glossary:
             protected: What it keeps. A code or a number with its unit is wholly in a term or not at all; in the rest there
                 are no terms.
         """
-        in_letters, folded = turn_marks_to_letters(text), fold_capitals(text)
+        plain = text.translate(_TYPOGRAPHIC)
+        in_letters, folded = turn_marks_to_letters(plain), fold_capitals(plain)
         # Where no term begins or ends, and where it has no character.
         inside, closed = set[int](), set[int]()
         for start, end, kind in protected:

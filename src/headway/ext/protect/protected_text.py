@@ -226,7 +226,7 @@ def _set_apart_before(text: str, found: list[ProtectedText]) -> None:
     """Replace the protected text before a sentence, as in "{name}: Hello", by one tag, which includes the colon and the space."""
     at = count = 0
     for number, kept in enumerate(found):
-        if _WORD.search(text, at, kept.start):
+        if kept.kind == "reference" or _WORD.search(text, at, kept.start):
             break
         at = kept.end
         if separator := _OPENING.match(text, at):
@@ -240,7 +240,7 @@ def _set_apart_after(text: str, found: list[ProtectedText]) -> None:
     """Replace the protected text after a sentence, as in "Hello. {name}", by one tag, which includes a dash before it."""
     at, first = len(text), len(found)
     for number, kept in reversed([*enumerate(found)]):
-        if _WORD.search(text, kept.end, at):
+        if kept.kind == "reference" or _WORD.search(text, kept.end, at):
             break
         at = kept.start
         if separator := _CLOSING.search(text, found[number - 1].end if number else 0, at):
