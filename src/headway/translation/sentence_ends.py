@@ -116,9 +116,9 @@ def find_starts(line: str, facts: Facts) -> Iterator[int]:
         is_bare = _BARE.fullmatch(stop["closing"]) is not None
         if _begins_small(following) and not (is_small and is_bare):
             continue
-        if mark == "." and is_bare:
+        if mark == ".":
             before = _AT_WORD.sub("", line[max(start, stop.start() - _BESIDE) : stop.start()])
-            is_end = _is_end(before.split(), following, facts)
+            is_end = _is_end(before.split(), following, facts, is_bare)
         else:
             is_end = mark not in (";", "\u037e") or facts.language == "el"
         if is_end:
@@ -131,13 +131,14 @@ def _begins_small(text: str) -> bool:
     return found is not None and found[2][:1].islower() and found[2].islower()
 
 
-def _is_end(before: list[str], after: str, facts: Facts) -> bool:
+def _is_end(before: list[str], after: str, facts: Facts, is_bare: bool) -> bool:
     """Return whether a full stop ends a sentence.
 
     Args:
         before: The last words of the sentence before it.
         after: What follows it and the space behind it.
         facts: Of the language.
+        is_bare: Whether no bracket or quotation mark closes between the full stop and the space.
     """
     found = _NEXT.match(after)
     assert found is not None, "it matches any text"
@@ -176,7 +177,7 @@ def _is_end(before: list[str], after: str, facts: Facts) -> bool:
         or _is_initial(word)
         or _is_no_word(word, facts.language)
         or (len(word) == 1 and word.islower() and (is_numbered or following.islower()))
-        or _is_in_brackets(before)
+        or (is_bare and _is_in_brackets(before))
     )
 
 

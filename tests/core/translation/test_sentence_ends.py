@@ -46,6 +46,8 @@ def test_sentences_end_where_readers_say(count):
         ("en", "We are happy. \U0001f600", 1),
         ("en", "Yes! \U0001f600 He came. !", 2),
         ("en", "\ue000Dr.\ue001 Smith is here.\ue002 \ue003He sleeps.", 2),
+        ("de", "Das Buch (Hrsg.) Berlin ist gut.", 1),
+        ("en", "(He came at 5 p.m.) The dog is here.", 2),
         ("en", "We use Linux. macOS and iPhones are different.", 2),
         ("it", "Ieri E. O'Brien è venuto.", 1),
         ("cs", "Karel IV. Lucemburský žil v Praze.", 1),
