@@ -9,7 +9,7 @@ from headway.cli import Argument, add_options
 EXAMPLE = """\
 headway reproduce --list
 headway reproduce all --out runs/paper    # continues where it was stopped
-headway reproduce table3 --seeds 1    # one training of each row, which decides nothing
+headway reproduce table3 --seeds 1    # one training a row decides nothing
 headway reproduce wmt14 --scale paper    # what the paper's trainings take"""
 
 
