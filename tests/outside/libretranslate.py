@@ -198,7 +198,7 @@ class Comparison(Campaign):
                 words = [*command, "--port", str(ports[-1])]
                 stack.enter_context(serving(words, url, log, os.environ | LIMITS | variables))
             for number, case in enumerate(requests):
-                # An address that guesses keys has to wait, so each request has one of its own; rates count those of one.
+                # The server slows an address that tries unknown keys, so each request comes from another one; for rates all come from one.
                 address = (
                     "127.0.0.1"
                     if theirs is RATE

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from headway.text.words import (
         LETTERS,
         MARK,
+        UNSEEN,
         UNSPACED,
         WORD,
         Span,

@@ -54,7 +54,7 @@ def is_unspaced(code: str) -> bool:
 
 
 def look_exchanged(sources: Iterable[str], targets: Iterable[str], languages: "Languages") -> bool:
-    """Return whether each of two texts has the frequent words of the other's language, and few of its own.
+    """Return whether two texts seem to be exchanged: each has many words of the other's language, few of its own.
 
     Args:
         sources: Raw lines.

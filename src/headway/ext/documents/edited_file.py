@@ -161,7 +161,7 @@ class EditedFile:
 
 
 def _write(own: Paragraph, form: Form | None, left: Iterator[Translated]) -> Translated:
-    """Return the translation of a paragraph; a form whose texts do not change is the paragraph as it is."""
+    """Return the translation of a paragraph: the paragraph itself if none of its texts changes."""
     if form is None:
         return next(left)
     found = [next(left) for _ in form.paragraphs]

@@ -62,7 +62,7 @@ class PoEntry:
         self.flags = [flag for group in groups for flag in group.flags]
 
     def find(self, start: str) -> list[Group]:
-        """Return the groups whose keyword starts so."""
+        """Return the groups of lines whose keyword begins with some letters, such as ``msgstr``."""
         return [group for group in self._groups if group.keyword.startswith(start)]
 
     @property

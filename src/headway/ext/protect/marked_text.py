@@ -22,7 +22,7 @@ from headway.ext.protect.placeholder_words import (
     count_tokens,
     list_neighbors,
 )
-from headway.ext.protect.protected_text import ELEMENT, SYMBOLS, find_protected_text
+from headway.ext.protect.protected_text import ELEMENT, HIDDEN, SYMBOLS, find_protected_text
 from headway.text import (
     Tokenizer,
     is_byte,
@@ -34,7 +34,6 @@ from headway.translation import Constraint, spell_words
 # Characters without a meaning in Unicode; those of a document's own marks are others.
 _FREE = range(0xF0000, 0x110000)
 _MARK = re.compile(f"([{chr(_FREE[0])}-{chr(_FREE[-1])}])")
-_HIDDEN = chr(_FREE[0])  # no part of a word
 _JOINTS = "'\u2019-"  # of words
 _NEAR = 8  # characters beside a name
 _CLOSING = re.compile(r"[.,;:!?]")
@@ -225,7 +224,7 @@ def _close_up(parts: Sequence[SourcePart]) -> list[SourcePart]:
 
 def _hide_protected(parts: Sequence[SourcePart]) -> str:
     """Return the text of some parts, with a character that is no part of a word in the place of all but ordinary ones."""
-    return "".join(part.source if part.kind == "text" else _HIDDEN for part in parts)
+    return "".join(part.source if part.kind == "text" else HIDDEN for part in parts)
 
 
 def _list_names(parts: Sequence[SourcePart]) -> Iterator[tuple[Neighbors, bool]]:

@@ -85,7 +85,7 @@ class MaskedSource(NamedTuple):
         return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
 
     def list_known(self, tokenizer: Tokenizer) -> list[list[int]]:
-        """Return the translations of a piece whose only words are a term: each rendering, the first one first.
+        """Return the renderings of the term, in their order, if a piece is nothing but a term of the glossary.
 
         There are none for other pieces. The model would write a sentence with the term, as it has learned from sentences.
         """

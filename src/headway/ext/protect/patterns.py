@@ -4,6 +4,8 @@ import re
 from importlib.resources import files
 from typing import NamedTuple
 
+from headway.text import UNSEEN
+
 _DEFINED = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 
 
@@ -28,7 +30,7 @@ class Pattern(NamedTuple):
 
 def _read_table() -> tuple[dict[str, str], list[Pattern]]:
     """Return the definitions by their names, and the patterns in the order of the table."""
-    definitions, patterns = dict[str, str](), list[Pattern]()
+    definitions, patterns = {"UNSEEN": f"[{UNSEEN}]"}, list[Pattern]()
     for line in (files(__package__) / "patterns.tsv").read_text("utf-8").splitlines():
         if not line.startswith("#"):
             kind, name, raw, *others = line.split("\t")

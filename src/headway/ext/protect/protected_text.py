@@ -16,7 +16,7 @@ Kind = Literal["break", "name", "tag", "literal", "reference"]
 KINDS: tuple[Kind, ...] = ("break", "tag", "name", "literal", "reference")
 # Characters without a meaning in Unicode, with which documents mark protected texts.
 PRIVATE_USE = (0xE000, 0xF900)
-_HIDDEN = chr(0xF0000)  # stands for a character that is kept, where sentences are found
+HIDDEN = chr(0xF0000)  # no part of a word; stands for what is kept, where sentences are found
 _EXPRESSIONS = {
     kind: "|".join(each.expression for each in PATTERNS if each.kind == kind) for kind in KINDS
 }
@@ -107,7 +107,7 @@ def split_protected(text: str, language: str) -> list[str]:
     """
     masked, at = "", 0
     for start, end, _ in find_protected_text(text):
-        masked, at = masked + text[at:start] + _HIDDEN * (end - start), end
+        masked, at = masked + text[at:start] + HIDDEN * (end - start), end
     lengths = map(len, split_sentences(masked + text[at:], language))
     return [text[start:end] for start, end in pairwise(accumulate(lengths, initial=0))]
 

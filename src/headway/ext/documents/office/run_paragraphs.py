@@ -91,7 +91,7 @@ def read_paragraph(dialect: RunDialect, node: Node, first: int = 0) -> Place:
 
 @dataclass
 class _Field:
-    """A field that is open: the number of its first part, that of the part before its result, and its instruction."""
+    """A field of Word that has begun and not ended: where it begins, where its result begins, and its instruction."""
 
     start: int
     separate: int = 0

@@ -38,7 +38,7 @@ class Place:
 
 
 def place_paragraph(block: Paragraph, write: Callable[[Translated], None]) -> Place:
-    """Return the place of a paragraph; one whose text all stays has none.
+    """Return the place of a paragraph, with nothing to translate if all of its text stays.
 
     Args:
         block: The paragraph.
