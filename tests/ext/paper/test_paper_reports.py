@@ -42,8 +42,9 @@ def read_report(scale: str) -> Report:
             [_without_tags(cell) for cell in re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row, re.S)]
             for row in re.findall(r"<tr>(.*?)</tr>", table, re.S)
         )
-        if head == ["Claim", "Paper", "Here", "", "Why"]:
-            for text, paper, here, judgement, why in rows:
+        # Older parts of a page have no column of optimizers.
+        if [name for name in head if name != "Optimizer"] == ["Claim", "Paper", "Here", "", "Why"]:
+            for text, paper, here, judgement, *_, why in rows:
                 verdict, _, p = judgement.partition(" p ")  # "= 0.02" or "< 0.0001"
                 value = float(p.split()[1]) if p else None
                 claims.append(Claim(text, paper, here, verdict, why, p=value))  # type: ignore[arg-type]
