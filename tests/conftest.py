@@ -33,12 +33,12 @@ os.fsync = lambda descriptor: None
 dry_run.SearchConfig = run.SearchConfig = partial(SearchConfig, max_extra=2)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Let no garbage collection look through what has been imported and collected."""
     gc.freeze()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Say which versions and which native code ran: some tests are skipped without them."""
     [variant, *_] = list_variants(platform.machine(), read_instruction_sets())
     terminalreporter.write_line(

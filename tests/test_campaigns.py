@@ -18,7 +18,7 @@ IGNORED = shutil.ignore_patterns("*.egg-info", "__pycache__")
 def run_campaign(monkeypatch, capsys):
     """Run a campaign in this process, which must end well, and return what it prints."""
 
-    def run(script: str, *words: str) -> str:
+    def run(script, *words):
         path = str(OUTSIDE / script)
         monkeypatch.setattr(sys, "path", [*sys.path])  # to which the script adds
         monkeypatch.setattr(sys, "argv", [path, *words])

@@ -6,7 +6,6 @@ import re
 import shlex
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -31,12 +30,12 @@ WORDS = {"emb", "prj", "load", "decode", "logits", "is_causal", "make_model", "d
 WORDS |= {"query", "key", "value", "output", "inner", "outer"}
 
 
-def verb_module(verb: str) -> object:
+def verb_module(verb):
     assert verb in list_verbs()
     return load_verb(verb)
 
 
-def check(name: str, row: str) -> None:
+def check(name, row):
     """Fail if a name does not exist."""
     if name.startswith("headway."):
         module, attribute = name.rsplit(".", 1)
@@ -45,18 +44,18 @@ def check(name: str, row: str) -> None:
         _, verb, *words = shlex.split(name)
         module = verb_module(verb)
         if words:
-            parse(verb, module, words)  # type: ignore[arg-type]
+            parse(verb, module, words)
     elif "." in name:
         section, setting = name.split()[0].removeprefix("--").split(".")
         settings = type(getattr(Config(), section))
         assert setting.replace("-", "_") in {field.name for field in fields(settings)}, name
         if " " in name and section != "search":
             words = ["run", *shlex.split(name)]
-            parse("train", verb_module("train"), words)  # type: ignore[arg-type]
+            parse("train", verb_module("train"), words)
     else:
         [verb] = re.findall(r"`headway (\w+)`", row)
         parser = argparse.ArgumentParser()
-        verb_module(verb).configure(parser)  # type: ignore[attr-defined]
+        verb_module(verb).configure(parser)
         assert name in parser.format_help(), name
 
 
@@ -67,8 +66,8 @@ def test_each_name_of_headway_exists():
                 check(name, ours)
 
 
-def run(example: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def run(example):
+    found = {}
     exec(compile(example, "coming-from.md", "exec"), found)
     return found
 
@@ -82,7 +81,7 @@ def test_the_tensors_of_the_example_have_the_shapes_beside_them():
         assert shape == ", ".join(map(str, found[name].shape))
 
 
-def build(example: str) -> Transformer:
+def build(example):
     model = run(example)["model"]
     assert isinstance(model, Transformer)
     return model
@@ -94,7 +93,7 @@ def test_the_models_have_as_many_parameters_as_theirs():
     d, f = 512, 2048
     network, norm = d * f + f + f * d + d, 2 * d
 
-    def stacks(attention: int) -> int:
+    def stacks(attention):
         return 6 * (attention + network + 2 * norm) + 6 * (2 * attention + network + 3 * norm)
 
     annotated, shared, of_2018 = EXAMPLES
@@ -131,7 +130,7 @@ def test_the_model_of_2018_has_the_same_logits(example):
     assert expected[is_token].std() > 0.1
 
 
-def copy_weights(theirs: "code_of_2018.Transformer", ours: Transformer, ids: torch.Tensor) -> None:
+def copy_weights(theirs, ours, ids):
     """Give a model of Headway the weights of the code of 2018."""
     names = {
         "slf_attn": "mixer.attention", "enc_attn": "cross", "w_qs": "query", "w_ks": "key", "w_vs": "value",

@@ -4,7 +4,6 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,12 +22,12 @@ STAGES = {
 USER = "10001"
 
 
-def values_of(instruction: str) -> list[str]:
+def values_of(instruction):
     prefix = instruction + " "
     return [line.removeprefix(prefix) for line in LINES if line.startswith(prefix)]
 
 
-def read_yaml(name: str) -> list[Any]:
+def read_yaml(name):
     yaml = pytest.importorskip("yaml")
     return list(yaml.safe_load_all((ROOT / "deploy" / name).read_text(encoding="utf-8")))
 
@@ -36,8 +35,7 @@ def read_yaml(name: str) -> list[Any]:
 @pytest.fixture(scope="module")
 def service():
     [compose] = read_yaml("compose.yaml")
-    found: dict[str, Any] = compose["services"]["headway"]
-    return found
+    return compose["services"]["headway"]
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +46,7 @@ def kubernetes():
 
 @pytest.fixture(scope="module")
 def pod(kubernetes):
-    found: dict[str, Any] = kubernetes["Deployment"]["spec"]["template"]["spec"]
-    return found
+    return kubernetes["Deployment"]["spec"]["template"]["spec"]
 
 
 def test_the_image_is_built_of_existing_files():

@@ -5,7 +5,6 @@ import os
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,7 @@ from headway.files import (
 from headway.locks import is_at, lock_file
 
 
-def tree(path: Path) -> dict[str, bytes]:
+def tree(path):
     return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
 
 
@@ -41,7 +40,7 @@ def test_a_file_replaces_another_and_a_directory_an_empty_one(tmp_path):
 def test_what_fails_changes_nothing(kind, tmp_path):
     replace_bytes(tmp_path / "a", b"old")
 
-    def write() -> None:
+    def write():
         with write_atomically(tmp_path / "a") as temporary:
             if kind == "directory":
                 temporary.mkdir()
@@ -66,7 +65,7 @@ def test_a_directory_that_holds_something_is_not_replaced(tmp_path):
 def test_the_name_comes_when_every_part_is_on_disk(tmp_path, monkeypatch):
     path, seen = tmp_path / "a", []
 
-    def fsync(descriptor: int) -> None:
+    def fsync(descriptor):
         seen.append((os.fstat(descriptor).st_ino, path.exists()))
 
     monkeypatch.setattr(os, "fsync", fsync)
@@ -82,7 +81,7 @@ def test_a_full_disk_names_the_file_that_was_wanted(tmp_path, monkeypatch):
     path = tmp_path / "a"
     replace_bytes(path, b"old")
 
-    def fsync(descriptor: int) -> None:
+    def fsync(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fsync)

@@ -36,17 +36,17 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 
 @cache
-def parse(path: Path) -> ast.Module:
+def parse(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
-def list_nodes(path: Path) -> list[ast.AST]:
+def list_nodes(path):
     return [*ast.walk(parse(path))]
 
 
 @cache
-def imports(path: Path, *, top_only: bool = False) -> set[str]:
+def imports(path, *, top_only=False):
     nodes = parse(path).body if top_only else list_nodes(path)
     types_only = {
         id(node)
@@ -55,7 +55,7 @@ def imports(path: Path, *, top_only: bool = False) -> set[str]:
         for node in block.body
     }
     nodes = [node for node in nodes if id(node) not in types_only]
-    found: set[str] = set()
+    found = set()
     for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -65,9 +65,9 @@ def imports(path: Path, *, top_only: bool = False) -> set[str]:
     return found
 
 
-def modules_used(path: Path) -> set[str]:
+def modules_used(path):
     """Return the modules that a file imports, without the names that it takes from them."""
-    found: set[str] = set()
+    found = set()
     for node in list_nodes(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -76,19 +76,19 @@ def modules_used(path: Path) -> set[str]:
     return {name for name in found if name.startswith("headway")}
 
 
-def module_of(path: Path) -> str:
+def module_of(path):
     name = ".".join(("headway", *path.relative_to(SOURCE).with_suffix("").parts))
     return name.removesuffix(".__init__")
 
 
-def package_of(module: str) -> str:
+def package_of(module):
     """Return the package of a module: ``text`` of ``headway.text.readers``, and ``ext.NAME`` of an extension."""
     parts = module.split(".")[1:]
     return ".".join(parts[: 2 if parts[:1] == ["ext"] else 1])
 
 
 @pytest.mark.slow
-def test_a_room_imports_only_from_rooms_above() -> None:
+def test_a_room_imports_only_from_rooms_above():
     for path in FILES:
         here = package_of(module_of(path))
         if here in ("", "__main__", "ext"):
@@ -101,7 +101,7 @@ def test_a_room_imports_only_from_rooms_above() -> None:
                 assert there in above, f"{path} imports {name}"
 
 
-def test_extensions_import_fronts_of_rooms() -> None:
+def test_extensions_import_fronts_of_rooms():
     for path in FILES:
         here = package_of(module_of(path))
         for name in modules_used(path) if here.startswith("ext.") else ():
@@ -110,7 +110,7 @@ def test_extensions_import_fronts_of_rooms() -> None:
                 assert name == f"headway.{there}", f"{path} imports {name}"
 
 
-def test_fronts_offer_few_names_that_they_do_not_promise() -> None:
+def test_fronts_offer_few_names_that_they_do_not_promise():
     found = {}
     for path in FILES:
         if path.name == "__init__.py" and (names := list_names(module_of(path))):
@@ -120,7 +120,7 @@ def test_fronts_offer_few_names_that_they_do_not_promise() -> None:
     assert not more, "give an extension what it needs by fewer names, or promise a name"
 
 
-def test_the_front_of_a_room_has_all_its_names() -> None:
+def test_the_front_of_a_room_has_all_its_names():
     for path in (*SOURCE.glob("*/__init__.py"), *(SOURCE / "ext").glob("*/__init__.py")):
         front = importlib.import_module(module_of(path))
         names = list_names(module_of(path))
@@ -130,7 +130,7 @@ def test_the_front_of_a_room_has_all_its_names() -> None:
         assert len(public) <= 26, path  # 25 are the goal
 
 
-def test_verbs_import_nothing_heavy_at_the_top() -> None:
+def test_verbs_import_nothing_heavy_at_the_top():
     light = (
         "headway.cli",
         "headway.errors",
@@ -150,7 +150,7 @@ def test_verbs_import_nothing_heavy_at_the_top() -> None:
 
 
 @pytest.mark.slow
-def test_no_files_import_each_other_in_a_circle() -> None:
+def test_no_files_import_each_other_in_a_circle():
     names = {module_of(path): path for path in FILES}
     graph = {
         name: {n for n in imports(path) if n in names} - {name} for name, path in names.items()
@@ -171,7 +171,7 @@ PROCESS_WIDE = (
 
 
 @pytest.mark.slow
-def test_no_library_code_changes_the_process() -> None:
+def test_no_library_code_changes_the_process():
     # Commands call these; experiments are commands, and callers of machine.py restore generators.
     # What devices.py changes are forked processes that would wait forever.
     allowed = ("machine.py", "process.py", "reload.py", "devices.py")
@@ -189,7 +189,7 @@ def test_no_library_code_changes_the_process() -> None:
                 assert own or name not in PROCESS_WIDE, f"{path}: {owner}.{name}"
 
 
-def test_search_knows_no_model() -> None:
+def test_search_knows_no_model():
     for path in (SOURCE / "translation" / "search").glob("*.py"):
         for name in imports(path):
             assert not name.startswith(("headway.model", "headway.ext.native")), f"{path}: {name}"
@@ -200,9 +200,9 @@ def test_search_knows_no_model() -> None:
     "package",
     ["ext/documents", "ext/exchange", "ext/paper", "text", "training", "translation"],
 )
-def test_no_folders_of_a_package_import_each_other_in_a_circle(package: str) -> None:
+def test_no_folders_of_a_package_import_each_other_in_a_circle(package):
     """A file beside the folders counts as itself, because it may gather what stands in them."""
-    nodes: dict[str, set[str]] = {}
+    nodes = {}
     for path in (SOURCE / package).rglob("*.py"):
         if path.name == "__init__.py":
             continue
@@ -215,7 +215,7 @@ def test_no_folders_of_a_package_import_each_other_in_a_circle(package: str) -> 
     assert not nodes, f"circles among {sorted(nodes)}"
 
 
-def node_of(name: str) -> str:
+def node_of(name):
     """Return the innermost folder of a module below its package, or else the module itself."""
     folder, parts = SOURCE, name.split(".")[1:]
     own = 2 if parts[:1] == ["ext"] else 1
@@ -225,7 +225,7 @@ def node_of(name: str) -> str:
     return ".".join(parts[: depth if depth > own else depth + 1])
 
 
-def test_training_does_not_print() -> None:
+def test_training_does_not_print():
     for path in (SOURCE / "training").rglob("*.py"):
         for node in list_nodes(path):
             called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
@@ -233,7 +233,7 @@ def test_training_does_not_print() -> None:
 
 
 @pytest.mark.slow
-def test_no_file_is_pickled() -> None:
+def test_no_file_is_pickled():
     for path in FILES:
         text = path.read_text(encoding="utf-8")
         if path.name == "stages.py":  # text on its way to a worker, in memory
@@ -249,7 +249,7 @@ def test_no_file_is_pickled() -> None:
 
 
 @pytest.mark.slow
-def test_private_interfaces_of_others_are_listed() -> None:
+def test_private_interfaces_of_others_are_listed():
     """docs/evidence/versions.md says of each what happens where it is missing."""
     nodes = [node for path in FILES for node in list_nodes(path)]
     own = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}  # fmt: skip
@@ -275,7 +275,7 @@ def test_private_interfaces_of_others_are_listed() -> None:
     assert not {name for name in private if not re.search(rf"{name}[`.]", page)}
 
 
-def test_no_large_or_binary_files_are_tracked() -> None:
+def test_no_large_or_binary_files_are_tracked():
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -284,7 +284,7 @@ def test_no_large_or_binary_files_are_tracked() -> None:
         assert not path.exists() or path.stat().st_size < 1 << 20, name
 
 
-def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
+def test_durations_are_measured_with_a_clock_that_does_not_jump():
     users = {
         str(path.relative_to(SOURCE))
         for path in SOURCE.rglob("*.py")
@@ -298,7 +298,7 @@ def test_durations_are_measured_with_a_clock_that_does_not_jump() -> None:
 
 
 @pytest.mark.slow
-def test_one_function_writes_safetensors_files() -> None:
+def test_one_function_writes_safetensors_files():
     # `save_tensors` gives them the permissions of other files; safetensors itself does not.
     writers = [path.name for path in FILES if "safetensors.torch.save_file" in imports(path)]
     assert writers == ["weights.py"]

@@ -25,7 +25,7 @@ COMMANDS = [
 ]
 
 
-def write_wheel(index: Path, name: str, version: str, needs: tuple[str, ...] = ()) -> None:
+def write_wheel(index, name, version, needs=()):
     """Put a package without code into an index: a folder for each package, and a page that lists its files."""
     folder, stem = index / name, f"{name.replace('-', '_')}-{version}"
     folder.mkdir(parents=True)
@@ -38,7 +38,7 @@ def write_wheel(index: Path, name: str, version: str, needs: tuple[str, ...] = (
     (folder / "index.html").write_text(f"<a href='{stem}-py3-none-any.whl'>{stem}</a>")
 
 
-def resolve(words: list[str], folder: Path) -> dict[str, str]:
+def resolve(words, folder):
     """Return the packages that `pip install` would install, with their versions."""
     report = folder / "report.json"
     others = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}

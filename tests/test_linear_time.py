@@ -4,7 +4,6 @@ import io
 import random
 import re
 import zipfile
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 
@@ -40,7 +39,7 @@ SIGNS = [
 ]
 
 
-def write_again(data: bytes, name: str) -> None:
+def write_again(data, name):
     """Read a file, and write it with other texts, if it can be read."""
     with suppress(HeadwayError):
         document = open_document(data, name)
@@ -48,10 +47,10 @@ def write_again(data: bytes, name: str) -> None:
 
 
 @cache
-def all_patterns() -> list[Found]:
+def all_patterns():
     """Return every pattern that the package compiles: when it is imported, and when it reads files and text."""
 
-    def read() -> None:
+    def read():
         for suffix in FORMATS:
             for seed in range(3):
                 write_again(make_file(suffix, seed), f"a{suffix}")
@@ -64,7 +63,7 @@ def all_patterns() -> list[Found]:
     return find_patterns(read)
 
 
-def read_text(text: str) -> None:
+def read_text(text):
     """Do with a text what happens before a search."""
     find_words(text)
     find_protected_text(text)
@@ -105,7 +104,7 @@ def test_the_time_to_read_and_write_a_pumped_file_is_linear(suffix):
         assert not is_slow(lambda data: write_again(data, f"a{suffix}"), make), make(60)
 
 
-def pumped_files(suffix: str, count: int) -> Iterator[Callable[[int], bytes]]:
+def pumped_files(suffix, count):
     """Yield functions that return a file in which a piece of itself, or a sign, stands again and again at some place."""
     chooser = random.Random(f"pumped {suffix}")
     for seed in range(count):
@@ -123,7 +122,7 @@ def pumped_files(suffix: str, count: int) -> Iterator[Callable[[int], bytes]]:
         piece = chooser.choice([source[start : start + chooser.randint(1, 12)], chooser.choice(SIGNS), "".join(chooser.choices(SIGNS, k=2))])  # fmt: skip
         at = chooser.randrange(len(source))
 
-        def make(size: int, at: int = at, piece: str = piece, source: str = source, data: bytes = data, name: str = name) -> bytes:  # fmt: skip
+        def make(size, at = at, piece = piece, source = source, data = data, name = name):  # fmt: skip
             changed = source[:at] + piece * (size // len(piece)) + source[at:]
             return change_member(data, name, lambda _: changed) if name else changed.encode()
 

@@ -4,7 +4,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
@@ -13,7 +12,7 @@ sys.path.insert(0, str(ROOT / "tests" / "outside"))
 from matrix import lowest_versions, required  # noqa: E402
 
 
-def requirements() -> list[Requirement]:
+def requirements():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return required(project)
 

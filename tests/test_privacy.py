@@ -10,16 +10,14 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from headway.ext.server import handlers
 from headway.ext.server.app import App
-from headway.ext.server.messages import DetectRequest
 from headway.ext.server.models import load_models
-from headway.ext.server.server import Context, Server
+from headway.ext.server.server import Server
 from support.runs import SETTINGS, words, write_corpus
 from support.server import SHORT, Running
 
@@ -69,11 +67,11 @@ def heard(tmp_path, monkeypatch):
     return tmp_path / "heard"
 
 
-def events(heard: Path) -> list[list[str]]:
+def events(heard):
     return [json.loads(line) for line in heard.read_text().splitlines()]
 
 
-def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+def python(*arguments):
     return subprocess.run(
         [sys.executable, "-c", *arguments], capture_output=True, text=True, timeout=200, check=False
     )
@@ -141,7 +139,7 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(heard, tmp_pat
 
 @pytest.mark.slow
 def test_an_error_of_ours_tells_no_text(model_directory, monkeypatch, caplog):
-    async def fail(request: DetectRequest, context: Context) -> None:
+    async def fail(request, context):
         raise ValueError(f"cannot read {request.q}")
 
     monkeypatch.setattr(handlers, "detect", fail)

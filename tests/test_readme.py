@@ -53,7 +53,7 @@ def test_the_source_files_that_the_docs_name_exist():
         assert not missing, f"{page.name}: {missing}"
 
 
-def run_line(line: str, folder: Path) -> tuple[int | None, str, str]:
+def run_line(line, folder):
     """Run a command with its redirections, as a shell does; return its exit code and what it prints."""
     files, words = {"<": os.devnull, ">": "out"}, shlex.split(line)
     for mark in files.keys() & {*words}:
@@ -61,7 +61,7 @@ def run_line(line: str, folder: Path) -> tuple[int | None, str, str]:
         files[mark] = words[at + 1]
         del words[at : at + 2]
 
-    def work() -> None:
+    def work():
         os.chdir(folder)
         os.dup2(os.open(files["<"], os.O_RDONLY), 0)
         os.dup2(os.open(files[">"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
@@ -111,8 +111,8 @@ def test_every_verb_and_picture_is_there():
 
 def test_the_scores_of_presets_are_means_of_the_runs_in_the_results():
     page = Path("docs/evidence/results.md")
-    runs: dict[str, list[float]] = {}
-    means: dict[str, list[str]] = {}
+    runs = {}
+    means = {}
     for heading in (
         "Multi30k, English to German", "A quarter of a million pairs", "Half a million pairs and more",
     ):  # fmt: skip

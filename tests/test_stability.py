@@ -126,7 +126,7 @@ def test_each_file_names_the_version_that_wrote_it(golden, tmp_path):
     assert PreparedData.open(out / "run" / "data").train.fingerprint == data.train.fingerprint
 
 
-def edit(file: Path, **changes: object) -> None:
+def edit(file, **changes):
     """Change a file as a newer version would have written it: digests are right."""
     file.write_text(json.dumps(json.loads(file.read_bytes()) | changes))
     sums = file.with_name("SHA256SUMS")

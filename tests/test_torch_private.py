@@ -47,7 +47,7 @@ def test_only_one_file_names_private_interfaces():
     assert naming == ["torch_private.py"]
 
 
-def compute() -> list[torch.Tensor]:
+def compute():
     """Return results of all functions that may use private interfaces."""
     torch.manual_seed(1)
     x, weight = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13)
@@ -67,7 +67,7 @@ def compute() -> list[torch.Tensor]:
     return found
 
 
-def compute_plainly() -> list[torch.Tensor]:
+def compute_plainly():
     """Return the results that torch's public functions have."""
     torch.manual_seed(1)
     x, weight = torch.randn(300, 13, requires_grad=True), torch.randn(7, 13)
@@ -76,7 +76,7 @@ def compute_plainly() -> list[torch.Tensor]:
     return [*found, *(each(x) for each in [Linear(13, 5), Linear(13, 3)])]
 
 
-EACH: dict[str, dict[str, float]] = {
+EACH = {
     "add_": {"alpha": -0.3}, "copy_": {}, "lerp_": {"weight": 0.3}, "lerp": {"weight": 0.3},
 }  # fmt: skip
 # torch itself needs `torch._C._get_tracing_state`.

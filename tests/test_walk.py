@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 SOURCE = (DOCS / "walk.py").read_text(encoding="utf-8")
 
 
-def with_answers(source: str) -> str:
+def with_answers(source):
     """Return the source with the folded answers in the place of what a reader is to write."""
     for answer in re.findall(r"^# ```python\n(.*?)^# ```$", source, re.DOTALL | re.MULTILINE):
         code = re.sub(r"^# ?", "", answer, flags=re.MULTILINE)

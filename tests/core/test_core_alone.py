@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,6 @@ for line in sys.stdin:
             code = end.code or 0
     print(json.dumps([code, out.getvalue(), errors.getvalue()]), flush=True)
 """
-Command = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +50,7 @@ def headway():
     assert process.stdin
     assert process.stdout
 
-    def run(*words: str | Path, expected: int = 0) -> str:
+    def run(*words, expected=0):
         print(json.dumps([*map(str, words)]), file=process.stdin, flush=True)
         code, out, errors = json.loads(process.stdout.readline())
         assert code == expected, errors

@@ -9,7 +9,6 @@ import importlib
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -53,7 +52,7 @@ HAS_BASH = bool(shutil.which("bash")) and not subprocess.call(
 )
 
 
-def check_command(words: list[str]) -> None:
+def check_command(words):
     """Parse the arguments of a verb and load its settings."""
     verb, *arguments = words
     assert verb in list_verbs(), f"no such verb: {verb}"
@@ -64,7 +63,7 @@ def check_command(words: list[str]) -> None:
         settings_from(args)
 
 
-def find_calls(text: str, directory: Path) -> list[list[str]]:
+def find_calls(text, directory):
     """Return the words of each command of ours in a block of code, from the verb on."""
     [commands] = record_commands([text], directory)
     return [words[words.index("headway") + 1 :] for words in commands if "headway" in words[:-1]]
@@ -73,7 +72,7 @@ def find_calls(text: str, directory: Path) -> list[list[str]]:
 @pytest.mark.skipif(
     not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"
 )
-def test_the_pages_on_parsing_make_each_directory_once(tmp_path: Path) -> None:
+def test_the_pages_on_parsing_make_each_directory_once(tmp_path):
     """A treebank is not written over an older one, and a run is not trained again with other settings."""
     pages = [ROOT / "docs" / "parsing.md", ROOT / "docs" / "evidence" / "parsing.md"]
     blocks = [block for page in pages for block in read_blocks(page) if CALL.search(block.text)]
@@ -88,7 +87,7 @@ def test_the_pages_on_parsing_make_each_directory_once(tmp_path: Path) -> None:
     not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"
 )
 @pytest.mark.parametrize("name", ["headway.service", "training.sbatch", "training.yaml"])
-def test_commands_of_files_to_copy_are_understood(name: str, tmp_path: Path) -> None:
+def test_commands_of_files_to_copy_are_understood(name, tmp_path):
     lines = (ROOT / "deploy" / name).read_text(encoding="utf-8").splitlines()
     calls = [
         words
@@ -105,7 +104,7 @@ def test_commands_of_files_to_copy_are_understood(name: str, tmp_path: Path) -> 
     not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"
 )
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_commands_are_understood(page: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_commands_are_understood(page, tmp_path, capsys):
     blocks = [b for b in read_blocks(page) if CALL.search(b.text) and b.language != "python"]
     recorded = record_commands([block.text for block in blocks], tmp_path)
     problems = []
@@ -126,14 +125,14 @@ def test_commands_are_understood(page: Path, tmp_path: Path, capsys: pytest.Capt
     assert not problems, "\n".join(problems)
 
 
-def find_other_options(page: Path) -> set[str]:
+def find_other_options(page):
     """Return the options of other programs, which a page names in a comment."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return {word for listed in re.findall(OTHER_OPTIONS, text) for word in listed.split()}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_options_in_sentences_exist(page: Path) -> None:
+def test_options_in_sentences_exist(page):
     """A sentence may name a part of a command, or an option alone."""
     others = find_other_options(page)
     problems = []
@@ -157,7 +156,7 @@ def test_options_in_sentences_exist(page: Path) -> None:
     assert not problems, f"{page}:\n" + "\n".join(problems)
 
 
-def test_python_blocks_import_what_exists() -> None:
+def test_python_blocks_import_what_exists():
     for page, block in ((each, block) for each in PAGES for block in read_blocks(each)):
         if block.language == "python":
             for node in ast.walk(ast.parse(block.text)):

@@ -16,12 +16,12 @@ SAME = "–"  # checks the whole promise
 
 
 @cache
-def list_functions(path: Path) -> set[str]:
+def list_functions(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
-def test_each_promise_has_a_test_and_a_campaign() -> None:
+def test_each_promise_has_a_test_and_a_campaign():
     for row in ROWS:
         assert len(row) == len(COLUMNS), row
         assert all(row), row
@@ -38,7 +38,7 @@ def test_each_promise_has_a_test_and_a_campaign() -> None:
                 assert f'"{option}"' in code, f"{script} has no {option}"
 
 
-def test_every_promise_of_the_page_on_reliability_has_a_row() -> None:
+def test_every_promise_of_the_page_on_reliability_has_a_row():
     numbers = {row[0] for row in read_table(Path("docs/evidence/reliability.md"), "", "promise")}
     assert len(numbers) > 20
     assert numbers == {
@@ -49,6 +49,6 @@ def test_every_promise_of_the_page_on_reliability_has_a_row() -> None:
     assert scripts <= set(re.findall(r"tests/outside/\w+\.py", TEXT))
 
 
-def test_no_promise_is_listed_twice() -> None:
+def test_no_promise_is_listed_twice():
     promises = [row[0] for row in ROWS]
     assert len(set(promises)) == len(promises)

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -26,7 +25,7 @@ PARTS = ("h1", "h2", "h3", "h4", "li", "table", "tr", "td", "pre", "img", "stron
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The folder with the pages from which the site is built."""
     target = tmp_path_factory.mktemp("site") / "pages"
     with pytest.MonkeyPatch.context() as patch:
@@ -36,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def staged(folder: Path) -> dict[str, str]:
+def staged(folder):
     """The text of each page of the site, by its path."""
     return {
         str(path.relative_to(folder)): path.read_text(encoding="utf-8")
@@ -44,7 +43,7 @@ def staged(folder: Path) -> dict[str, str]:
     }
 
 
-def test_the_reference_has_every_verb_with_its_options(staged: dict[str, str]) -> None:
+def test_the_reference_has_every_verb_with_its_options(staged):
     sections = staged["docs/reference/command-line.md"].split("\n### headway ")
     assert [section.split()[0] for section in sections[1:]] == list(list_verbs())
     for verb, section in zip(list_verbs(), sections[1:], strict=True):
@@ -53,7 +52,7 @@ def test_the_reference_has_every_verb_with_its_options(staged: dict[str, str]) -
         assert [name for name in names if not re.search(rf"^\| `{name}[ `]", section, re.M)] == []
 
 
-def test_the_reference_has_every_public_name_and_every_setting(staged: dict[str, str]) -> None:
+def test_the_reference_has_every_public_name_and_every_setting(staged):
     named = re.findall(r"^::: headway\.(\w+)$", staged["docs/reference/library.md"], re.MULTILINE)
     assert sorted(named) == sorted(headway.__all__)
     settings = staged["docs/reference/settings.md"]
@@ -62,9 +61,7 @@ def test_the_reference_has_every_public_name_and_every_setting(staged: dict[str,
         assert re.search(rf"^{setting} += ", settings.split(f"\n## {section}\n")[1], re.MULTILINE)
 
 
-def test_the_notebook_is_a_page_with_its_code_and_plots(
-    staged: dict[str, str], folder: Path
-) -> None:
+def test_the_notebook_is_a_page_with_its_code_and_plots(staged, folder):
     page = staged["docs/walk.md"]
     source = (ROOT / "docs" / "walk.py").read_text(encoding="utf-8")
     code = [line for line in source.splitlines() if line and line[:1] != "#"]
@@ -76,7 +73,7 @@ def test_the_notebook_is_a_page_with_its_code_and_plots(
 
 
 @pytest.mark.slow
-def test_no_row_stands_outside_of_its_table_and_cells_are_short() -> None:
+def test_no_row_stands_outside_of_its_table_and_cells_are_short():
     parser = MarkdownIt().enable("table")
     for page in PAGES:
         tokens = parser.parse((ROOT / page).read_text(encoding="utf-8"))
@@ -90,13 +87,13 @@ def test_no_row_stands_outside_of_its_table_and_cells_are_short() -> None:
 class Outline(HTMLParser):
     """Counts the parts of a page, and each text that is code in a sentence or a table."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.parts: Counter[str] = Counter()
+        self.parts = Counter()
         self.is_block = False
-        self.code: str | None = None
+        self.code = None
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         if tag in PARTS:
             self.parts[tag] += 1
         if tag == "pre":
@@ -104,11 +101,11 @@ class Outline(HTMLParser):
         elif tag == "code" and not self.is_block:
             self.code = ""
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self.code is not None:
             self.code += data
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if tag == "pre":
             self.is_block = False
         elif tag == "code" and self.code is not None:
@@ -116,16 +113,14 @@ class Outline(HTMLParser):
             self.code = None
 
 
-def outline(html: str) -> Counter[str]:
+def outline(html):
     parser = Outline()
     parser.feed(html)
     return parser.parts
 
 
 @pytest.mark.slow
-def test_the_site_is_built_and_pages_look_as_on_a_code_host(
-    folder: Path, staged: dict[str, str], tmp_path: Path
-) -> None:
+def test_the_site_is_built_and_pages_look_as_on_a_code_host(folder, staged, tmp_path):
     site = tmp_path / "site"
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     text = text.replace("build/pages", str(folder)).replace("build/site", str(site))

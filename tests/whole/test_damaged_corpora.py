@@ -4,10 +4,9 @@ import gzip
 import json
 import lzma
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import zstandard
@@ -50,22 +49,22 @@ class Case(NamedTuple):
     refused: str | None = None
 
 
-def without(line: int) -> dict[int, Text]:
+def without(line):
     return {number: pair for number, pair in NUMBERED.items() if number != line}
 
 
-def join(lines: list[bytes], end: bytes = b"\n") -> bytes:
+def join(lines, end=b"\n"):
     return b"".join(line + end for line in lines)
 
 
-def two(**changed: bytes) -> dict[str, bytes | None]:
+def two(**changed):
     """Return two files of lines, of which one or both are others than the sound ones."""
     return {
         f"corpus.{code}": changed.get(code, join(SIDES[n])) for n, code in enumerate(("en", "de"))
     }
 
 
-def at_each_place(mark: str) -> Iterator[tuple[int, str, dict[str, bytes | None]]]:
+def at_each_place(mark):
     """Yield corpora with a mark instead of a space: the number of the line, the language, and the files."""
     for side, code in enumerate(("en", "de")):
         for line in LINES:
@@ -76,7 +75,7 @@ def at_each_place(mark: str) -> Iterator[tuple[int, str, dict[str, bytes | None]
             yield line, code, two(**{code: join(lines)})
 
 
-def plain_text() -> Iterator[Case]:
+def plain_text():
     """Yield damage of two files of lines."""
     # No UTF-8 are a byte, half of a character, a surrogate, five bytes, and a slash in two bytes.
     broken = [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc0\xaf"]
@@ -116,7 +115,7 @@ def plain_text() -> Iterator[Case]:
                 )
 
 
-def compressed() -> Iterator[Case]:
+def compressed():
     """Yield damage of a compressed file, as one of two and as a table."""
     table = "".join(f"{source}\t{target}\n" for source, target in PAIRS).encode()
     zstd = zstandard.ZstdCompressor(write_checksum=True).compress
@@ -142,7 +141,7 @@ def compressed() -> Iterator[Case]:
             yield Case("no suffix", {**rest, name: packed})
 
 
-def tables() -> Iterator[Case]:
+def tables():
     """Yield rows of tables that are no pairs."""
     records = [json.dumps({"en": source, "de": target}) for source, target in PAIRS]
     forms = {
@@ -166,7 +165,7 @@ def tables() -> Iterator[Case]:
                 )
 
 
-def absent() -> Iterator[Case]:
+def absent():
     """Yield files without text, directories in the place of files, and names of none."""
     for name in ("corpus.en", "corpus.de"):
         yield Case("a directory", two() | {name: None}, name, refused="directory")
@@ -178,7 +177,7 @@ def absent() -> Iterator[Case]:
     yield Case("no text", {"corpus.tmx": b""}, refused=":")
 
 
-def memories(secret: str) -> Iterator[Case]:
+def memories(secret):
     """Yield damage of TMX; that of its elements alone is in the tests of the extension `corpora`."""
     bomb = "\n".join(
         ['<!ENTITY a0 "ha">', *(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))]
@@ -214,14 +213,14 @@ def memories(secret: str) -> Iterator[Case]:
         )
 
 
-def memory(kind: str, old: str, new: str, line: int, head: str, refused: str) -> Case:
+def memory(kind, old, new, line, head, refused):
     """Return a refused TMX file with one of its units changed."""
     lines = units(PAIRS)
     lines[line - 1] = lines[line - 1].replace(old, new, 1)
     return Case(kind, {"corpus.tmx": make_tmx(lines, head).encode()}, refused=refused)
 
 
-def write(case: Case, folder: Path) -> tuple[list[Path], Path]:
+def write(case, folder):
     """Write the files of a case; return what is to be read, and the file that is at fault."""
     folder.mkdir()
     for name, data in case.files.items():
@@ -234,9 +233,9 @@ def write(case: Case, folder: Path) -> tuple[list[Path], Path]:
     return paths, folder / (case.faulty or paths[0].name)
 
 
-def read(paths: list[Path], *, strict: bool) -> tuple[list[Any], HeadwayError | None]:
+def read(paths, *, strict):
     """Return the pairs that were read, and the error that ended the reading."""
-    delivered: list[Pair | Damaged] = []
+    delivered = []
     try:
         delivered.extend(read_pairs(paths, ("en", "de"), strict=strict))
     except HeadwayError as error:
@@ -244,7 +243,7 @@ def read(paths: list[Path], *, strict: bool) -> tuple[list[Any], HeadwayError | 
     return delivered, None
 
 
-def open_files(folder: Path) -> list[str]:
+def open_files(folder):
     """Return the files below a directory that this process has open, where /proc lists them."""
     found = []
     for link in Path("/proc/self/fd").glob("*"):
@@ -253,7 +252,7 @@ def open_files(folder: Path) -> list[str]:
     return [name for name in found if name.startswith(f"{folder}/")]
 
 
-def assert_names(error: HeadwayError | None, file: Path, expected: str) -> None:
+def assert_names(error, file, expected):
     """Check that an error is one line that names a file, and what is expected: see `Case`."""
     line, has_line, words = expected.partition(":") if ":" in expected else ("", "", expected)
     assert error is not None
@@ -264,7 +263,7 @@ def assert_names(error: HeadwayError | None, file: Path, expected: str) -> None:
     assert "a secret" not in str(error)
 
 
-def assert_read(case: Case, paths: list[Path], faulty: Path) -> None:
+def assert_read(case, paths, faulty):
     delivered, error = read(paths, strict=False)
     assert error is None
     assert {pair.line: pair[:2] for pair in delivered if isinstance(pair, Pair)} == case.kept
@@ -284,7 +283,7 @@ def assert_read(case: Case, paths: list[Path], faulty: Path) -> None:
         assert (error, {pair.line: pair[:2] for pair in delivered}) == (None, case.kept)
 
 
-def assert_refused(case: Case, paths: list[Path], faulty: Path) -> None:
+def assert_refused(case, paths, faulty):
     for strict in (True, False):
         with bounded():
             delivered, error = read(paths, strict=strict)
@@ -293,7 +292,7 @@ def assert_refused(case: Case, paths: list[Path], faulty: Path) -> None:
             assert {pair[:2] for pair in delivered if isinstance(pair, Pair)} <= {*PAIRS}
 
 
-def list_cases(folder: Path) -> list[Case]:
+def list_cases(folder):
     (folder / "secret").write_text("a secret")
     return [
         *plain_text(),

@@ -1,6 +1,5 @@
 """All engines find the same: plain, native, fixed and several together."""
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 
 import numpy as np
@@ -55,7 +54,7 @@ def test_native_plain_fixed_and_ensemble_engines_agree(shape):
         assert all(automaton is None or automaton.accepts(h.tokens[:-1]) for h in hypotheses)
 
 
-def real_constraints(count: int) -> list[list[Constraint]]:
+def real_constraints(count):
     generator = np.random.default_rng(2)
     return [
         [
@@ -68,7 +67,7 @@ def real_constraints(count: int) -> list[list[Constraint]]:
     ]
 
 
-def automata(some: Sequence[Sequence[Constraint]]) -> list[SentenceAutomaton | None]:
+def automata(some):
     return [SentenceAutomaton.of(each, WORDS) if each else None for each in some]
 
 

@@ -2,7 +2,6 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
@@ -25,7 +24,7 @@ SHORT = {
 }
 
 
-def own_model(corpus: list[str], files: slice, out: Path, **options: Any) -> Any:
+def own_model(corpus, files, out, **options):
     """Train a sentencepiece model with its own defaults on files of a corpus."""
     model = io.BytesIO()
     lines = [
@@ -44,7 +43,7 @@ def plain(tmp_path):
     return write_corpus(tmp_path, train=150, valid=7)
 
 
-def without_size(words: list[str]) -> list[str]:
+def without_size(words):
     at = words.index("--text.vocab-size")
     return words[:at] + words[at + 2 :]
 
@@ -87,7 +86,7 @@ def test_another_vocabulary_does_not_resume_a_run(plain, tmp_path):
         dispatch([*words, "--vocabulary", str(tmp_path / "other.model")])
 
 
-def split(corpus: list[str]) -> None:
+def split(corpus):
     """Split each word of a corpus after its first letter, as subword-nmt does."""
     for name in corpus:
         if (path := Path(name)).is_file():

@@ -7,7 +7,6 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -78,7 +77,7 @@ def test_train_starts_and_resumes_a_run(tmp_path, capfd):
         "training.batch-tokens": "200", "training.warmup-steps": "2", "training.threads": "1",
     }  # fmt: skip
     run = tmp_path / "run"
-    texts: dict[str, Any] = {
+    texts = {
         "train": write_pairs(tmp_path, "train", sentences(150, 1, longest=5)),
         "valid": write_pairs(tmp_path, "valid", sentences(7, 2, longest=5)),
     }  # fmt: skip

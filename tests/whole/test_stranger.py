@@ -51,7 +51,7 @@ def packages(installed, tmp_path, monkeypatch):
     forget_extensions()
 
 
-def change(packages: Path, old: str, new: str) -> None:
+def change(packages, old, new):
     """Install the extension with a change of its module."""
     text = (STRANGER / f"{MODULE}.py").read_text()
     assert old in text
@@ -60,7 +60,7 @@ def change(packages: Path, old: str, new: str) -> None:
     forget_extensions()
 
 
-def leave_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def leave_out(monkeypatch):
     monkeypatch.setenv(CHOICE, "")
     forget_extensions()
 
@@ -74,7 +74,7 @@ def phrases(tmp_path):
 
 @pytest.mark.slow
 def test_the_command_has_its_verb(installed, phrases):
-    def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(*words, **environment):
         path = f"{installed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
         used = {name: value for name, value in os.environ.items() if name != CHOICE}
         return subprocess.run(

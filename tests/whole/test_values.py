@@ -5,8 +5,7 @@ The values are those that the settings themselves declare, so that a new one is 
 
 import copy
 import json
-from collections.abc import Callable
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -39,12 +38,12 @@ VALUES = [
 every_value = pytest.mark.parametrize(("name", "value"), [("norm", DEFAULT.norm), *VALUES])
 
 
-def changes_for(name: str, value: object) -> dict[str, Any]:
+def changes_for(name, value):
     """Return a value with what its setting needs beside it."""
     return {name: value} | ({"scale_attention": False} if value == "additive" else {})
 
 
-def attempt(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, str]:
+def attempt(function, *args, **options):
     """Return the result of a function, or the message with which it refuses."""
     try:
         return function(*args, **options), ""
@@ -52,7 +51,7 @@ def attempt(function: Callable[..., Any], *args: Any, **options: Any) -> tuple[A
         return None, str(error)
 
 
-def read_batch(model: Any) -> Batch:
+def read_batch(model):
     """Return sentences of random tokens; a classifier has one label for each."""
     generator = torch.Generator().manual_seed(5)
     source, target = (torch.randint(1, 30, (3, 6), generator=generator) for _ in "st")

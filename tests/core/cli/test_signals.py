@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 
 import pytest
 
@@ -17,7 +16,7 @@ WORK = {
 }
 
 
-def end_by(numbers: Sequence[signal.Signals], context: str, work: str) -> tuple[int, float]:
+def end_by(numbers, context, work):
     """Send signals to a process in such a context; return its exit code and its last seconds."""
     code = f"""if True:
         import signal

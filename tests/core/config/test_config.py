@@ -3,7 +3,7 @@
 import dataclasses
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -142,7 +142,7 @@ def test_every_setting_has_a_meaning():
             assert len(line.split("# ", 1)[1]) > 5
 
 
-def other_value(hint: Any, value: Any) -> Any:
+def other_value(hint, value):
     if get_origin(hint) is Literal:
         return next(choice for choice in get_args(hint) if choice != value)
     if hint is float:

@@ -30,7 +30,6 @@ from headway.evaluation import (
 )
 from headway.evaluation.bootstrap import resample
 from headway.evaluation.comparability import comparable_scores
-from headway.evaluation.sheet import Score
 from headway.text.groups import language_from_name
 from support.random_sentences import degrade, sentences
 
@@ -51,7 +50,7 @@ def hypotheses(references):
     return degrade(WORDS, references, 0.3, seed=2)
 
 
-def command_line(tmp_path: Path, hypotheses, references, *options: str) -> dict[str, dict]:
+def command_line(tmp_path, hypotheses, references, *options):
     """Return the output of sacreBLEU's command, by the name of the metric."""
     for name, lines in (("h", hypotheses), ("r", references)):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
@@ -191,15 +190,15 @@ def test_languages_without_spaces_are_scored_by_character():
 def test_words_are_found_by_sacrebleus_packages_and_the_sheet_names_them_if_they_are_missing(
     monkeypatch, code, module, without
 ):
-    def bleu_of(language: str) -> Score:
+    def bleu_of(language):
         return score_sheet(["a b c d"], ["a b c e"], None, language, METRICS[:1], 40)["bleu"]
 
     class Missing:
-        def __init__(self) -> None:
+        def __init__(self):
             raise RuntimeError("pip install")
 
     class Present(TokenizerZh):
-        def signature(self) -> str:
+        def signature(self):
             return "mecab"
 
     tokenizer = f"sacrebleu.tokenizers.{module}"
@@ -321,7 +320,7 @@ def test_exact_match_counts_lines_that_equal_the_reference():
 # The command.
 
 
-def run_verb(verb, *words: str) -> None:
+def run_verb(verb, *words):
     parser = argparse.ArgumentParser()
     verb.configure(parser)
     verb.run(parser.parse_args(words))
@@ -392,7 +391,7 @@ def test_the_command_prints_warnings_and_the_guessed_language_on_standard_error(
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch):
-    def install(body: str) -> Path:
+    def install(body):
         command = tmp_path / "bin" / "comet-score"
         command.parent.mkdir(exist_ok=True)
         command.write_text(f"#!{sys.executable}\nimport sys\n{body}", encoding="utf-8")

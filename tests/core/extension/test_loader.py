@@ -4,7 +4,6 @@ import importlib.metadata
 import json
 import shutil
 import sys
-from collections.abc import Callable
 
 import pytest
 
@@ -28,14 +27,13 @@ from headway.extension import (
 from support.extensions import forget_extensions
 
 HEAD = "from headway.extension import Extension, Option, Verb\n"
-Install = Callable[..., None]
 
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Return a function that installs a package of one module: ``install("mine", "Extension('mine', '1')")``."""
 
-    def add(name: str, declared: str, more: str = "") -> None:
+    def add(name, declared, more=""):
         (tmp_path / f"of_{name}.py").write_text(f"{HEAD}{more}\nextension = {declared}\n")
         info = tmp_path / f"Of_{name}-1.0.dist-info"
         info.mkdir()

@@ -1,7 +1,6 @@
 """Long inputs: no number for each pair of positions, and the same result as with all of them."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
@@ -33,7 +32,7 @@ SHAPE = ModelConfig(
 )  # fmt: skip
 
 
-def segments(kind: str, length: int) -> Tensor | None:
+def segments(kind, length):
     """Two rows: whole and half padding, or of several sentences each."""
     place = torch.arange(length)
     if kind == "padded":
@@ -44,7 +43,7 @@ def segments(kind: str, length: int) -> Tensor | None:
     return None
 
 
-def heads(length: int, d_v: int = D_K, dtype: torch.dtype = torch.float64) -> list[Tensor]:
+def heads(length, d_v=D_K, dtype=torch.float64):
     generator = torch.Generator().manual_seed(length)
     return [
         torch.randn(2, HEADS, length, width, dtype=dtype, generator=generator).requires_grad_()
@@ -52,7 +51,7 @@ def heads(length: int, d_v: int = D_K, dtype: torch.dtype = torch.float64) -> li
     ]
 
 
-def run(attend: Any, qkv: list[Tensor], seen: Tensor | None) -> list[Tensor]:
+def run(attend, qkv, seen):
     """Return the output where there is no padding, and the gradients of a loss that sees no more."""
     y = attend(*qkv)
     if seen is not None:
@@ -127,11 +126,11 @@ def test_backward_drops_the_same_attention_weights_as_forward(core, window):
 class Made(TorchDispatchMode):
     """Notes the size of the largest tensor that any operation makes, in numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.largest = 0
 
-    def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func, _types, args=(), kwargs=None):
         made = func(*args, **(kwargs or {}))
         for tensor in tree_leaves(made):
             if isinstance(tensor, Tensor):
@@ -140,11 +139,11 @@ class Made(TorchDispatchMode):
         return made
 
 
-def memory(layer: SelfAttention, length: int, kind: str) -> tuple[int, int]:
+def memory(layer, length, kind):
     """Return the size of the largest tensor made, and of all that is kept for the backward pass."""
-    kept: dict[int, int] = {}
+    kept = {}
 
-    def keep(tensor: Tensor) -> Tensor:
+    def keep(tensor):
         kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor
 

@@ -2,23 +2,22 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from headway.config import ModelConfig
 from headway.model import Segments
 from headway.model.assembly import make_decoder, make_encoder
-from headway.model.layers import Layer, Stack
 
 B, S, T, D, HEADS, F = 3, 11, 7, 20, 5, 37
 TOLERANCE = {torch.float64: (1e-12, 1e-11), torch.float32: (1e-5, 1e-5)}
 
 
-def copy_linear(ours: nn.Linear, weight: Tensor, bias: Tensor | None) -> None:
+def copy_linear(ours, weight, bias):
     ours.weight.copy_(weight)
     ours.bias.copy_(bias)
 
 
-def copy_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
+def copy_attention(ours, theirs):
     parts = zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)
     for name, (weight, bias) in zip(("query", "key", "value"), parts, strict=True):
         copy_linear(getattr(ours, name), weight, bias)
@@ -26,7 +25,7 @@ def copy_attention(ours: nn.Module, theirs: nn.MultiheadAttention) -> None:
 
 
 @torch.no_grad()
-def copy_layer(ours: Layer, theirs: nn.Module) -> None:
+def copy_layer(ours, theirs):
     for parameter in theirs.parameters():  # torch starts norms at 1 and biases at 0: no test
         parameter.copy_(torch.randn_like(parameter) * 0.3)
     copy_attention(ours.mixer.attention, theirs.self_attn)
@@ -40,7 +39,7 @@ def copy_layer(ours: Layer, theirs: nn.Module) -> None:
         residual.norm.bias.copy_(norm.bias)
 
 
-def stacks(norm: str, layers: int, cross: bool, dtype: torch.dtype) -> tuple[Stack, nn.Module]:
+def stacks(norm, layers, cross, dtype):
     config = ModelConfig(
         d_model=D, num_heads=HEADS, d_ff=F, norm=norm, dropout=0.0, attention_bias=True,
         num_encoder_layers=layers, num_decoder_layers=layers,
@@ -64,12 +63,12 @@ def stacks(norm: str, layers: int, cross: bool, dtype: torch.dtype) -> tuple[Sta
     return ours, theirs
 
 
-def assert_same(ours: Tensor, theirs: Tensor, tolerance: float) -> None:
+def assert_same(ours, theirs, tolerance):
     assert ours.shape == theirs.shape
     assert (ours - theirs).abs().max() <= tolerance * max(1.0, theirs.abs().max().item())
 
 
-def gradients(stack: nn.Module, names: list[str]) -> dict[str, Tensor]:
+def gradients(stack, names):
     found = dict(stack.named_parameters())
     return {name: found[name].grad for name in names}
 

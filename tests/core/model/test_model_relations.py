@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from headway.config import PRESETS
@@ -222,10 +221,10 @@ def test_shift_right_starts_every_packed_sentence_with_pad():
 def test_dropout_acts_on_both_sums_of_embeddings_and_on_each_sub_layer(norm, monkeypatch):
     """Paper: section 5.4."""
     model = build(norm=norm, dropout=0.3, num_encoder_layers=2, num_decoder_layers=3).train()
-    rates: list[float] = []
+    rates = []
     original = Mask.draw
 
-    def draw(rate: float) -> Mask:
+    def draw(rate):
         rates.append(rate)
         return original(rate)
 
@@ -274,7 +273,7 @@ def test_with_outputs_of_zero_a_model_is_its_embeddings_and_yet_learns(norm):
 def test_a_table_that_another_thread_extends_never_shrinks(monkeypatch):
     positions, grown = Positions("sinusoidal", 6, 5), []
 
-    def meanwhile(length: int, d_model: int) -> Tensor:
+    def meanwhile(length, d_model):
         if not grown:
             grown.append(None)
             grown.append(positions.table_of(100))

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ def page(tmp_path, monkeypatch):
     """The names that the page's code defines."""
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(3)
-    names: dict[str, Any] = {}
+    names = {}
     for block in BLOCKS:
         exec(compile(block, str(PAGE), "exec"), names)
     return names

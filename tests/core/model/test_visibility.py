@@ -1,10 +1,7 @@
 """Segments and visibility: whether rows are packed is a plain fact that no forward reads again."""
 
-from typing import Any
-
 import pytest
 import torch
-from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -27,7 +24,7 @@ class Reads(TorchDispatchMode):
 
     count = 0
 
-    def __torch_dispatch__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func, _types, args=(), kwargs=None):
         self.count += func is torch.ops.aten._local_scalar_dense.default
         return func(*args, **(kwargs or {}))
 
@@ -59,7 +56,7 @@ def test_a_forward_of_a_training_batch_waits_for_no_number(length, is_packed):
     torch.manual_seed(1)
     model = Transformer(SHAPE).double()  # neither float32 kernels nor their checks
     ids = torch.randint(2, 40, (2, length))
-    segments: Tensor = torch.arange(length) // (length // 2 + 1 if is_packed else length) + 1
+    segments = torch.arange(length) // (length // 2 + 1 if is_packed else length) + 1
     segments = segments.expand(2, -1).clone()
     batch = Batch(ids, segments, ids, segments, None, 2 * length, is_packed)
     objective = Objective(model, 0.1)

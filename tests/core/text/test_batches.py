@@ -9,7 +9,7 @@ import torch
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text import shards
-from headway.text.batches import ROUND, Batch, make_batches, plan_batches, plan_packed, read_batch
+from headway.text.batches import ROUND, make_batches, plan_batches, plan_packed, read_batch
 from headway.text.shards import Corpus
 from headway.text.tokenizer import Tokenizer
 
@@ -63,7 +63,7 @@ def test_a_damaged_corpus_gives_a_message_of_one_line(tmp_path, damage):
         Corpus(directory)
 
 
-def lengths() -> tuple[np.ndarray, np.ndarray]:
+def lengths():
     return np.array([len(s) for s, _ in PAIRS]), np.array([len(t) for _, t in PAIRS])
 
 
@@ -78,7 +78,7 @@ def test_every_pair_is_in_one_batch_and_no_batch_is_too_large(max_tokens):
 
 
 def test_the_order_depends_only_on_seed_and_epoch():
-    def plan(seed: int, epoch: int) -> list[list[int]]:
+    def plan(seed, epoch):
         return [rows.tolist() for rows in plan_batches(*lengths(), 101, seed, epoch)]
 
     assert plan(1, 0) == plan(1, 0)
@@ -153,7 +153,7 @@ def test_a_packed_row_holds_its_sentences_one_after_the_other(tmp_path):
     assert batch.is_packed
     assert batch.target_tokens == sum(len(PAIRS[r][1]) for r in rows)
 
-    def check(each: Batch) -> None:
+    def check(each):
         for side, ids, segments, pad in (
             (0, each.source, each.source_segments, 499),
             (1, each.target, each.target_segments, 498),

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,25 +11,25 @@ import pytest
 
 from headway.errors import HeadwayError, LostWorkersError
 from headway.text.chunks import CAN_FORK, Stage, Workers, count_results, find_result, run_stage
-from headway.text.work_directory import WorkDirectory, open_work
+from headway.text.work_directory import open_work
 from support.processes import fork
 
 forks = pytest.mark.skipif(not CAN_FORK, reason="closures reach workers by a fork only")
 WAYS = [(1, 1), (1, 3), pytest.param(2, 1, marks=forks), pytest.param(5, 1, marks=forks)]
 
 
-def write_square(number: int, directory: Path) -> None:
+def write_square(number, directory):
     (directory / "square").write_text(str(number**2))
 
 
-def read_squares(directory: Path, count: int) -> list[str]:
+def read_squares(directory, count):
     folders = [find_result(directory / "squares", number) for number in range(count)]
     return [(folder / "square").read_text() for folder in folders]
 
 
 @pytest.mark.parametrize(("workers", "threads"), WAYS)
 def test_any_number_of_workers_writes_each_result_once(workers, threads, tmp_path):
-    def refuse_to_repeat(number: int, directory: Path) -> None:
+    def refuse_to_repeat(number, directory):
         (tmp_path / f"done-{number}").touch(exist_ok=False)
         write_square(number, directory)
 
@@ -46,7 +45,7 @@ def test_any_number_of_workers_writes_each_result_once(workers, threads, tmp_pat
 def test_chunks_are_read_as_they_are_needed(workers, threads, tmp_path):
     read = []
 
-    def chunks() -> Iterator[int]:
+    def chunks():
         for number in range(100):
             read.append(number)
             yield number
@@ -61,7 +60,7 @@ def test_chunks_are_read_as_they_are_needed(workers, threads, tmp_path):
 def test_a_chunk_is_done_again_once_if_its_worker_is_killed(tmp_path):
     marker = tmp_path / "marker"
 
-    def die_once(number: int, directory: Path) -> None:
+    def die_once(number, directory):
         if number == 3 and not marker.exists():
             marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -74,7 +73,7 @@ def test_a_chunk_is_done_again_once_if_its_worker_is_killed(tmp_path):
 
 @forks
 def test_a_chunk_that_ends_its_workers_is_an_error_and_the_others_are_kept(tmp_path):
-    def die(number: int, directory: Path) -> None:
+    def die(number, directory):
         if number == 3:
             os._exit(7)
         write_square(number, directory)
@@ -90,7 +89,7 @@ def test_a_chunk_that_ends_its_workers_is_an_error_and_the_others_are_kept(tmp_p
 @pytest.mark.parametrize(("workers", "threads"), WAYS)
 @pytest.mark.parametrize("error", [HeadwayError("a.en:3: wrong"), OSError(28, "No space", "x")])
 def test_an_error_ends_the_stage_and_leaves_no_half_result(error, workers, threads, tmp_path):
-    def fail(number: int, directory: Path) -> None:
+    def fail(number, directory):
         write_square(number, directory)
         if number == 4:
             raise error
@@ -104,7 +103,7 @@ def test_an_error_ends_the_stage_and_leaves_no_half_result(error, workers, threa
 
 @forks
 def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path):
-    def wait(number: int, directory: Path) -> None:
+    def wait(number, directory):
         time.sleep(60 if number else 0)
 
     began = time.monotonic()
@@ -117,11 +116,11 @@ def test_a_stage_that_is_left_ends_its_workers_at_once(tmp_path):
 
 @forks
 def test_workers_end_when_their_parent_is_killed(tmp_path):
-    def write_number(number: int, directory: Path) -> None:
+    def write_number(number, directory):
         (tmp_path / f"worker-{os.getpid()}").touch()
         time.sleep(60)
 
-    def run() -> None:
+    def run():
         list(run_stage(Stage("squares", range(2), write_number), tmp_path, Workers(2)))
 
     process = fork(run)
@@ -139,7 +138,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
                 os.kill(number, 0)
 
 
-def do_some(work: WorkDirectory, count: int) -> None:
+def do_some(work, count):
     for _ in run_stage(Stage("squares", range(count), write_square), work.directory):
         pass
 
@@ -204,7 +203,7 @@ def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(tmp_path, monke
     directory, out = tmp_path / "work", tmp_path / "out"
     left, unlink = 0, os.unlink
 
-    def unlink_or_die(path: str, *args: object, **options: object) -> None:
+    def unlink_or_die(path, *args, **options):
         nonlocal left
         left -= 1
         if not left:
@@ -231,13 +230,13 @@ def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(tmp_path, monke
 class OddError(Exception):
     """Cannot be made again from its arguments."""
 
-    def __init__(self, one: int, two: int) -> None:
+    def __init__(self, one, two):
         super().__init__(f"{one} is not {two}")
 
 
 @forks
 def test_an_error_that_cannot_travel_is_told(tmp_path):
-    def fail(number: int, directory: Path) -> None:
+    def fail(number, directory):
         raise OddError(number, 2)
 
     with pytest.raises(RuntimeError, match="OddError: 1 is not 2"):

@@ -10,7 +10,7 @@ import pytest
 
 from headway.config import TextConfig
 from headway.text import Damaged, Pair
-from headway.text.cleaning import Digests, FoundPairs, Report, Rule, broken_rule, digest_texts
+from headway.text.cleaning import FoundPairs, Rule, broken_rule, digest_texts
 from headway.text.preparation import selection
 from support.range_cleaning import clean
 
@@ -28,9 +28,7 @@ GOOD = [Pair(f"sentence {n} of many", f"Satz {n} von vielen", n) for n in range(
 UNSEEN = digest_texts([("A  leak\tHERE", " ein LECK hier")])
 
 
-def cleaned(
-    pairs: list[Pair | Damaged], config: TextConfig, unseen: Digests | None = None
-) -> tuple[list[Pair], Report]:
+def cleaned(pairs, config, unseen=None):
     kept, _, report = clean(pairs, config, unseen)
     return kept, report
 
@@ -81,7 +79,7 @@ SUMMARIES = [Pair(f"{n} " + "many words " * 30, "words", n) for n in range(1, 8)
 
 @pytest.mark.parametrize("pairs", [COPIES, SUMMARIES])
 def test_one_setting_keeps_copies_and_summaries_and_the_report_names_it(pairs):
-    rules = replace(OFF, **COMPARING)  # type: ignore[arg-type]
+    rules = replace(OFF, **COMPARING)
     kept, report = cleaned([*pairs], rules)
     assert not kept
     assert report.advice().startswith(f"{len(pairs)} of {len(pairs)} training pairs were dropped")
@@ -173,7 +171,7 @@ def test_control_characters_are_those_of_unicode_that_are_not_white_space():
 def test_cleaning_keeps_order_and_line_numbers_and_is_idempotent():
     draw = random.Random(7)
     words = ["a", "b", "", " ", "wort", "Wort", "\x07", "long " * 29]
-    pairs: list[Pair | Damaged] = [
+    pairs = [
         Pair(" ".join(draw.choices(words, k=3)), " ".join(draw.choices(words, k=3)), line)
         for line in range(1, 1_009)
     ]
@@ -223,7 +221,7 @@ def test_repeated_text_is_found_across_ranges_and_partitions(monkeypatch):
 
 
 def test_a_report_has_counts_and_line_numbers_and_no_control_characters():
-    bad: list[Pair | Damaged] = [Pair("", f"x{n}", n) for n in range(3, 20)]
+    bad = [Pair("", f"x{n}", n) for n in range(3, 20)]
     bad += [Pair("a\x1b[2J" + "z" * 200, "b", 41), Damaged("corpus.en", 43, "not UTF-8: byte 0xff")]
     _, report = cleaned([*bad, *GOOD], TextConfig())
     report.dropped[Rule.TOKENS] = FoundPairs(1, [47], "too | long")

@@ -32,7 +32,7 @@ def cluster(tmp_path_factory):
         yield address
 
 
-def read_bytes(folder: Path) -> dict[str, bytes]:
+def read_bytes(folder):
     return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -55,7 +55,7 @@ def test_a_cluster_prepares_and_translates_as_one_process(
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(cluster, tmp_path):
-    def die_once(number: int, directory: Path) -> None:
+    def die_once(number, directory):
         if number == 3 and not (tmp_path / "marker").exists():
             (tmp_path / "marker").touch()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -70,7 +70,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(cluster, tmp_path):
 
 
 def test_an_error_on_a_worker_arrives_as_it_is(cluster, tmp_path):
-    def fail(number: int, directory: Path) -> None:
+    def fail(number, directory):
         raise HeadwayError(f"a.en:{number}: wrong")
 
     with pytest.raises(HeadwayError, match=r"^a\.en:5: wrong$"):

@@ -5,7 +5,6 @@ import os
 import re
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -89,7 +88,7 @@ def test_the_likely_encoding_is_the_one_of_the_language(languages, encoding):
     check_encoding(encoding)
 
 
-def corpus(folder: Path, encoding: str, foreign: int) -> list[Path]:
+def corpus(folder, encoding, foreign):
     """Write 100 pairs; the targets of the first ones need the encoding."""
     paths = [folder / "a.en", folder / "a.de"]
     paths[0].write_text("".join(f"{n} a b c\n" for n in range(100)))
@@ -127,7 +126,7 @@ def test_validation_text_in_another_encoding_names_the_way_out(tmp_path):
         prepare(corpus(tmp_path, "utf-8", 0), valid, tmp_path / "out", CONFIG)
 
 
-def office(member: str) -> bytes:
+def office(member):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("[Content_Types].xml", "<Types>\n</Types>")

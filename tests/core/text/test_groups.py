@@ -1,7 +1,6 @@
 """Text of several pairs of languages is prepared group by group, with symbols of the target languages."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,7 +235,7 @@ def test_a_source_ends_as_before(data):
     ]
 
 
-def write_tmx(path: Path, rows: list[dict[str, str]]) -> None:
+def write_tmx(path, rows):
     units = ""
     for row in rows:
         texts = (f'<tuv xml:lang="{code}"><seg>{text}</seg></tuv>' for code, text in row.items())

@@ -1,15 +1,13 @@
 """Validation text held out of the training text: disjoint, reproducible, alike in every format."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text.cleaning import Report, Rule
+from headway.text.cleaning import Rule
 from headway.text.preparation import prepare
-from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from support.extensions import needs
 from support.numbered_text import units, write_tmx
@@ -22,21 +20,21 @@ UNIQUE = [Pair(f"{n} s", f"{n} t", n) for n in range(1, 102)]
 SHARED = [Pair(f"{n} s", "yes" if n % 2 else "YES ", n) for n in range(102, 163)]
 
 
-def unique_pairs(count: int) -> list[tuple[str, str]]:
+def unique_pairs(count):
     return [(s, translate_words(s)) for s in sorted(set(sentences(count, seed=7)))]
 
 
-def training_text(data: PreparedData) -> list[tuple[str, str]]:
+def training_text(data):
     decode = data.tokenizer
     ids = (data.train.pair(i) for i in range(len(data.train)))
     return [(decode.decode_source(source), decode.decode(target)) for source, target in ids]
 
 
-def validation_text(data: PreparedData) -> list[tuple[str, str]]:
+def validation_text(data):
     return list(zip(data.valid_source, data.valid_target, strict=True))
 
 
-def write_two(folder: Path, pairs: list[tuple[str, str]]) -> list[Path]:
+def write_two(folder, pairs):
     paths = [folder / "train.en", folder / "train.de"]
     for side, path in enumerate(paths):
         path.write_text("".join(f"{pair[side]}\n" for pair in pairs))
@@ -74,7 +72,7 @@ def test_every_format_holds_out_the_same_pairs(tmp_path):
     assert len({data.fingerprint for data in prepared}) == 1
 
 
-def hold_out(pairs: list[Pair], count: int) -> tuple[list[Pair], list[Pair], Report]:
+def hold_out(pairs, count):
     return clean(pairs, CONFIG, count=count, range_pairs=37)
 
 

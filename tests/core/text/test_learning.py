@@ -19,7 +19,7 @@ STRANGE = [
 ]  # fmt: skip
 
 
-def learn_from_lines(lines: list[str], config: TextConfig) -> bytes:
+def learn_from_lines(lines, config):
     model = io.BytesIO()
     SentencePieceTrainer.train(
         sentence_iterator=(line for line in lines if line), model_writer=model, model_type=config.subwords,
@@ -58,5 +58,5 @@ def test_counted_words_give_the_model_of_the_lines(strange, changes):
     lines = sentences(500, seed=2) + [" ".join(draw.choices(words, k=5)) for _ in range(400)]
     lines += ["", *strange] * 3
     draw.shuffle(lines)
-    config = TextConfig(**changes)  # type: ignore[arg-type]
+    config = TextConfig(**changes)
     assert learn_model(iter(lines), config) == learn_from_lines(lines, config)

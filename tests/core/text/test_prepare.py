@@ -24,10 +24,7 @@ from support.toy_models import sentences, translate_words, write_pairs
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
 
 
-Files = tuple[list[Path], list[Path]]  # of training and of validation
-
-
-def write(directory: Path, name: str, lines: list[str]) -> Path:
+def write(directory, name, lines):
     path = directory / name
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
@@ -133,10 +130,10 @@ def test_an_unreadable_line_is_dropped_or_stops_the_preparation(files, tmp_path)
 def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     files, tmp_path, monkeypatch
 ):
-    def write(*_: object, **__: object) -> None:
+    def write(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    def learn(*_: object) -> None:
+    def learn(*_):
         raise AssertionError("the subwords are learned again")
 
     expected = prepare(*files, tmp_path / "whole", CONFIG)
@@ -157,7 +154,7 @@ def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
 def test_a_full_disk_leaves_nothing_of_standard_input(files, tmp_path, monkeypatch):
     """It cannot be read again."""
 
-    def write(*_: object, **__: object) -> None:
+    def write(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("headway.text.preparation.stages.write_prepared", write)

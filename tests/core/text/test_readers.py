@@ -7,9 +7,7 @@ import lzma
 import random
 import sys
 import zlib
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -19,7 +17,7 @@ from headway.text import Damaged, Pair, compression, lines, read_lines, read_pai
 from support.numbered_text import number_pairs
 from support.reading import peak
 
-PACK: dict[str, Callable[[bytes], bytes]] = {
+PACK = {
     "": bytes,
     ".gz": gzip.compress,
     ".xz": lzma.compress,
@@ -61,7 +59,7 @@ def test_pairs_on_standard_input_are_tab_separated(monkeypatch):
     assert list(read_pairs(["-"])) == NUMBERED
 
 
-def written(folder: Path, form: str, suffix: str = "") -> list[Path]:
+def written(folder, form, suffix=""):
     """Write `PAIRS` in a format, compressed by suffix."""
     contents = {
         "text": ["".join(f"{pair[side]}\n" for pair in PAIRS) for side in (0, 1)],

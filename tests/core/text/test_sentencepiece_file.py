@@ -2,8 +2,6 @@
 
 import io
 import random
-from pathlib import Path
-from typing import Any
 
 import pytest
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
@@ -39,7 +37,7 @@ def test_a_damaged_file_is_rejected_at_once(content, message, tmp_path):
 
 
 # How users train their own models: the defaults of spm_train, and what they often change.
-OWN: dict[str, dict[str, Any]] = {
+OWN = {
     "unigram": {},
     "bpe": {"model_type": "bpe"},
     "bytes": {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity"},
@@ -54,11 +52,11 @@ OWN: dict[str, dict[str, Any]] = {
 }
 
 
-def own_model(file: Path, **options: Any) -> Any:
+def own_model(file, **options):
     """Train a model on toy sentences with punctuation, and write it."""
     model = io.BytesIO()
     lines = [f"{text.capitalize()}, {i}!" for i, text in enumerate(sentences(400, 1))]
-    defaults: dict[str, Any] = {"vocab_size": 400, "hard_vocab_limit": False}
+    defaults = {"vocab_size": 400, "hard_vocab_limit": False}
     SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, minloglevel=3, **(defaults | options)
     )
@@ -66,7 +64,7 @@ def own_model(file: Path, **options: Any) -> Any:
     return SentencePieceProcessor(model_proto=model.getvalue())
 
 
-def strange_lines(count: int) -> list[str]:
+def strange_lines(count):
     chooser = random.Random(5)
     marks = "@@ <b> ﬁ Ａ é e\u0301 日本 😀 12345 <s> </s> [UNK]"
     odd = [*marks.split(), "  ", "\u00a0", ""]
@@ -95,19 +93,19 @@ def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind, tmp_path):
         assert tokenizer.decode_source(ids) == theirs.decode(expected)
 
 
-def without_unknown(proto: Any) -> None:
+def without_unknown(proto):
     del proto.pieces[0]
 
 
-def with_suffixes(proto: Any) -> None:
+def with_suffixes(proto):
     proto.trainer_spec.treat_whitespace_as_suffix = True
 
 
-def with_plain_spaces(proto: Any) -> None:
+def with_plain_spaces(proto):
     proto.normalizer_spec.escape_whitespaces = False
 
 
-def with_a_text_called_unknown(proto: Any) -> None:
+def with_a_text_called_unknown(proto):
     proto.pieces.add(piece="<unk>", type=proto.SentencePiece.USER_DEFINED)
     proto.pieces[0].piece = "[UNK]"
 
@@ -122,7 +120,7 @@ def with_a_text_called_unknown(proto: Any) -> None:
     ],
 )
 def test_a_model_that_cannot_be_used_exactly_is_rejected(change, message, tmp_path):
-    from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
+    from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
     file = tmp_path / "own.model"
     own_model(file)

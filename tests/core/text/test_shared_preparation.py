@@ -6,10 +6,8 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +66,7 @@ def whole(table, small_ranges, tmp_path_factory):
     return read_bytes(out)
 
 
-def read_bytes(folder: Path) -> dict[str, bytes]:
+def read_bytes(folder):
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
@@ -80,7 +78,7 @@ def test_ranges_give_what_one_pass_in_order_gives(held_out, table, tmp_path, mon
     valid = 31 if held_out else write_pairs(tmp_path, "valid", sentences(13, seed=1))
     config = CONFIG if held_out else replace(CONFIG, copies=3, drop_leaks=False, joint_vocab=False)
 
-    def made(name: str, workers: int) -> dict[str, bytes]:
+    def made(name, workers):
         prepare(table, valid, tmp_path / name, config, LANGUAGES, [test], workers=workers)
         return read_bytes(tmp_path / name)
 
@@ -105,7 +103,7 @@ class Killed(BaseException):
 def test_a_preparation_that_is_killed_at_any_commit_goes_on(table, whole, tmp_path, monkeypatch):
     replace_path, draw = Path.replace, random.Random(7)
 
-    def replace_or_die(path: Path, target: Path) -> Path:
+    def replace_or_die(path, target):
         assert not target.is_dir(), f"{target} is done twice"
         if draw.random() < 0.15:
             raise Killed
@@ -122,12 +120,10 @@ def test_a_preparation_that_is_killed_at_any_commit_goes_on(table, whole, tmp_pa
     assert read_bytes(tmp_path / "out") == whole
 
 
-def start(
-    train: Sequence[Path | str], valid: list[Path] | int, out: Path, given: Path = Path(os.devnull)
-) -> BaseProcess:
+def start(train, valid, out, given=Path(os.devnull)):
     """Start a process that prepares text by two workers, and has a file as standard input."""
 
-    def work() -> None:
+    def work():
         os.dup2(os.open(given, os.O_RDONLY), 0)
         sys.stdin = open(0)  # noqa: SIM115
         prepare(train, valid, out, CONFIG, LANGUAGES, workers=2)
@@ -135,7 +131,7 @@ def start(
     return fork(work)
 
 
-def count_results(out: Path) -> int:
+def count_results(out):
     return len(list(out.with_name(".preparing-out").glob("*/[a-z]*/0*/0*")))
 
 
@@ -146,7 +142,7 @@ def test_killed_commands_and_workers_change_no_byte(table, whole, tmp_path):
     for tasks, kills_command in ((2, True), (9, False), (15, True), (10**9, False)):
         process = start(table, 31, out)
         assert process.pid
-        victims: list[int] = []
+        victims = []
         while process.is_alive() and (count_results(out) < tasks or not victims):
             time.sleep(0.002)
             victims = [process.pid] if kills_command else children(process.pid)[:1]
@@ -163,7 +159,7 @@ def test_killed_commands_and_workers_change_no_byte(table, whole, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-def interrupt(preparation: Preparation, tasks: int) -> None:
+def interrupt(preparation, tasks):
     steps = preparation.run()
     for _ in range(tasks):
         next(steps)
@@ -212,7 +208,7 @@ def test_one_of_several_files_may_be_standard_input(tmp_path):
     prepare(files[:2], files[2:], tmp_path / "whole", CONFIG, LANGUAGES)
     expected = read_bytes(tmp_path / "whole")
     for place in (1, 2):
-        words: list[Path | str] = [*files]
+        words = [*files]
         words[place] = "-"
         out = tmp_path / f"out-{place}"
         process = start(words[:2], words[2:], out, files[place])

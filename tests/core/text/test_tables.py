@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 
@@ -25,16 +24,14 @@ TYPED = [
 READ = [(" ".join(a.split("\n")), " ".join(b.split("\n"))) for a, b in TYPED]
 
 
-def write(
-    path: Path, rows: list[tuple[str, ...]], delimiter: str, quoting: int = csv.QUOTE_MINIMAL
-) -> Path:
+def write(path, rows, delimiter, quoting=csv.QUOTE_MINIMAL):
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter, quoting=quoting, lineterminator="\r\n").writerows(rows)
     path.write_bytes(b"\xef\xbb\xbf" + text.getvalue().encode())
     return path
 
 
-def read(path: Path, columns: tuple[str, str] | None = None) -> list[tuple[str, str]]:
+def read(path, columns=None):
     return [pair[:2] for pair in read_pairs([path], LANGUAGES, form=FileForm(columns=columns))]
 
 
@@ -43,7 +40,7 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> list[tuple[str, 
     ("name", "delimiter"), [("a.csv", ","), ("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")]
 )
 def test_a_spreadsheet_is_read_as_its_cells_were_typed(tmp_path, name, delimiter, quoting):
-    rows: list[tuple[str, ...]] = [("English", "German"), *TYPED]
+    rows = [("English", "German"), *TYPED]
     assert read(write(tmp_path / name, rows, delimiter, quoting)) == READ
     assert read(write(tmp_path / name, rows[1:], delimiter, quoting)) == READ
 
@@ -158,7 +155,7 @@ def test_rows_that_end_as_on_an_old_mac_are_named(tmp_path):
 
 
 def test_columns_are_chosen_by_name_or_number(tmp_path):
-    rows: list[tuple[str, ...]] = [
+    rows = [
         ("Nr.", "Deutsch", "Englisch"),
         ("1", "ja", "yes"),
         ("2", "b", "a"),

@@ -18,12 +18,12 @@ TEXT = "the a cat dog sees hears green blue house tree runs under over small gro
 WORDS = TEXT.split()
 
 
-def lines(count: int, seed: int) -> list[str]:
+def lines(count, seed):
     chooser = random.Random(seed)
     return [" ".join(chooser.choices(WORDS, k=chooser.randrange(3, 9))) for _ in range(count)]
 
 
-def pairs() -> list[tuple[str, str]]:
+def pairs():
     return list(zip(lines(300, 1), lines(300, 2), strict=True))
 
 
@@ -32,7 +32,7 @@ def tokenizer():
     return Tokenizer.learn(pairs(), TextConfig(vocab_size=331))
 
 
-def hostile(count: int) -> list[str]:
+def hostile(count):
     """Return strange texts without halves of characters."""
     return [
         text.encode("utf-8", "replace").decode() for text in strange_texts(count, 7, longest=1_000)

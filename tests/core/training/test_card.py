@@ -1,7 +1,5 @@
 """Model cards: the hub reads the metadata that was written."""
 
-from typing import Any
-
 import pytest
 
 from headway.config import Config
@@ -13,7 +11,7 @@ from headway.translation.front_matter import complete_card, front_matter, licens
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 
-ORIGINS: list[dict[str, Any]] = [
+ORIGINS = [
     {"name": "a + b", "parts": [
         {"name": "hf:wmt/wmt14@main:de-en:train", "program": "datasets 5", "revision": "c0"},
         {"name": "mtdata:A-b-1-deu-eng", "program": "mtdata 0.5.1", "revision": None},
@@ -32,7 +30,7 @@ RECORD = RunRecord(
 REPORT = ValidationReport(step=3, averaged=1, perplexity=4.5, bleu=31.256, chrf=55.5)
 
 
-def read(text: str) -> Any:
+def read(text):
     return huggingface_hub.ModelCard(text).data
 
 

@@ -3,7 +3,6 @@
 import csv
 import random
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -32,15 +31,13 @@ SENTENCE = (
 )
 
 
-def page_command(run: str) -> list[str]:
+def page_command(run):
     """Return the words of the page's command that trains this run, from the verb on."""
     [block] = [b.text for b in read_blocks(PAGE) if f"headway train {run} " in b.text]
     return shlex.split(block.partition("headway ")[2].replace("\\\n", " "))
 
 
-def train_and_translate(
-    run: str, sources: Sequence[str], options: Sequence[str] = (), **changes: object
-) -> list[str]:
+def train_and_translate(run, sources, options=(), **changes):
     """Train by the page's command with a small model, and return what it makes of unseen lines, with these options."""
     settings = SMALL | {name.replace("__", ".").replace("_", "-"): v for name, v in changes.items()}
     command = [*page_command(run), "--preset", "quick", "--ranks", "1", "--quiet"]
@@ -74,10 +71,10 @@ def test_a_table_of_articles_is_read_whole_and_each_gets_one_line():
     draw = random.Random(2)
     [option] = [span for span in read_code_spans(PAGE) if span.startswith("--search.max-tokens ")]
 
-    def sentence() -> str:
+    def sentence():
         return " ".join(map(draw.choice, SENTENCE)) + "."
 
-    def count(number: int) -> int:
+    def count(number):
         return draw.randint(2, 3) if number % 25 else draw.randint(25, 30)
 
     articles = [[sentence() for _ in range(count(number))] for number in range(1010)]

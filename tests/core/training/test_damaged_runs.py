@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -33,41 +32,41 @@ def path(runs, tmp_path):
     return shutil.copytree(runs.stopped, tmp_path / "run")
 
 
-def checkpoint(run: Path, step: int = 10) -> Path:
+def checkpoint(run, step=10):
     return run / "checkpoints" / f"step-{step:08d}"
 
 
-def flip(file: Path, at: int = -1) -> None:
+def flip(file, at=-1):
     """Flip a bit of one byte of a file."""
     content = bytearray(file.read_bytes())
     content[at] ^= 1
     file.write_bytes(content)
 
 
-def edit(file: Path, **changes: object) -> None:
+def edit(file, **changes):
     """Change values of a JSON file; None removes them."""
     values = json.loads(file.read_text()) | changes
     file.write_text(json.dumps({n: v for n, v in values.items() if v is not None}))
 
 
-def put(source: Path, target: Path) -> None:
+def put(source, target):
     """Put a copy of a directory in the place of another one."""
     shutil.rmtree(target)
     shutil.copytree(source, target)
 
 
-def make_pipe(file: Path) -> None:
+def make_pipe(file):
     file.unlink()
     os.mkfifo(file)
 
 
-def edit_training(run: Path, **changes: object) -> None:
+def edit_training(run, **changes):
     values = json.loads((run / "config.json").read_text())
     values["settings"]["training"] |= changes
     (run / "config.json").write_text(json.dumps(values))
 
 
-def change_a_score(run: Path) -> None:
+def change_a_score(run):
     """Change a bit of the vocabulary that leaves its subwords, but may divide text otherwise."""
     file = run / "data" / "tokenizer.model"
     model, subwords = file.read_bytes(), Tokenizer(file.read_bytes()).fingerprint
@@ -79,7 +78,7 @@ def change_a_score(run: Path) -> None:
                 return
 
 
-def omit_a_digest(run: Path) -> None:
+def omit_a_digest(run):
     """Put an older optimizer into the newest checkpoint, and its line out of the list of digests."""
     name, sums = "optimizer.safetensors", checkpoint(run) / "SHA256SUMS"
     lines = sums.read_text().splitlines(keepends=True)
@@ -87,36 +86,36 @@ def omit_a_digest(run: Path) -> None:
     shutil.copy(checkpoint(run, 9) / name, checkpoint(run) / name)
 
 
-def add_directories(run: Path) -> None:
+def add_directories(run):
     for name in ("step-00000099", "step-000000010", "step-00000012/state.json"):
         (run / "checkpoints" / name).mkdir(parents=True)
 
 
-def lose_checkpoints(run: Path) -> None:
+def lose_checkpoints(run):
     shutil.rmtree(run / "checkpoints")
 
 
-def lose_checkpoints_and_metrics(run: Path) -> None:
+def lose_checkpoints_and_metrics(run):
     lose_checkpoints(run)
     (run / "metrics.jsonl").unlink()
 
 
-def lose_the_disk_of_checkpoints(run: Path) -> None:
+def lose_the_disk_of_checkpoints(run):
     lose_checkpoints(run)
     (run / "checkpoints").symlink_to("nowhere")
 
 
-def damage_all_optimizers(run: Path) -> None:
+def damage_all_optimizers(run):
     for step in (9, 10):
         flip(checkpoint(run, step) / "optimizer.safetensors")
 
 
-def lose_models(run: Path) -> None:
+def lose_models(run):
     for folder in ("", "best/"):
         (run / f"{folder}model.safetensors").unlink()
 
 
-def lose_logs(run: Path) -> None:
+def lose_logs(run):
     for name in ("metrics", "timings"):
         (run / f"{name}.jsonl").unlink()
 
@@ -193,7 +192,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_is_used(
         load_model(path / folder)
 
 
-def assert_refused(path: Path, match: str) -> None:
+def assert_refused(path, match):
     with pytest.raises(HeadwayError, match=match) as raised:
         dispatch(["train", str(path), "--quiet"])
     assert "\n" not in str(raised.value)

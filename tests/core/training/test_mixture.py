@@ -8,7 +8,7 @@ from headway.training.steps.feed import Mixture
 SIZES = (1000, 130, 10)
 
 
-def count(mixture: Mixture, epoch: int) -> np.ndarray:
+def count(mixture, epoch):
     """Return how often each pair occurs in an epoch."""
     rows = np.concatenate([mixture.rows(epoch, block) for block in range(mixture.blocks)])
     return np.bincount(rows, minlength=sum(SIZES))

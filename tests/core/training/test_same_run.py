@@ -2,7 +2,6 @@
 
 from copy import copy
 from dataclasses import fields, replace
-from typing import Any
 
 import pytest
 
@@ -28,14 +27,14 @@ RECORD = RunRecord(
 )  # fmt: skip
 
 
-def with_other(owner: Any, name: str) -> Any:
+def with_other(owner, name):
     """A copy of a frozen object in which one value is another, whatever its bounds."""
     other = copy(owner)
     object.__setattr__(other, name, f"not {getattr(owner, name)}")
     return other
 
 
-def differences(now: RunRecord) -> list[str]:
+def differences(now):
     assert (now.identify() == RECORD.identify()) == (now.list_facts() == RECORD.list_facts())
     return list_differences(RECORD.list_facts(), now.list_facts())
 

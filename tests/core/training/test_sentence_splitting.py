@@ -18,7 +18,7 @@ LINE = "The cat sees a dog. The tree runs."
 def run(tmp_path):
     """Returns what starts a run on 150 lines, some of which have two sentences, in tests of a second."""
 
-    def start(several: int, *more: str, name: str = "run"):
+    def start(several, *more, name="run"):
         corpus = write_corpus(tmp_path / f"{name}-text", train=150, valid=7)
         for language in ("en", "de"):
             path = tmp_path / f"{name}-text" / f"train.{language}"

@@ -1,13 +1,12 @@
 """Constrained search equals brute force, and costs free sentences nothing."""
 
 import itertools
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import torch
 
-from headway.translation import Hypothesis, beam_search
+from headway.translation import beam_search
 from headway.translation.engines.constrained_decoding import NATURAL, ConstrainedDecoding
 from headway.translation.search.automaton import SentenceAutomaton
 from headway.translation.search.constraints import Constraint, WordEdges
@@ -18,11 +17,11 @@ APART = WordEdges(np.zeros(V, dtype=bool), np.zeros(V, dtype=bool))
 JOINED = WordEdges(np.arange(V) == 3, np.isin(np.arange(V), [2, 3]))
 
 
-def constraint(*alternatives: tuple[int, ...], is_exact: bool = False) -> Constraint:
+def constraint(*alternatives, is_exact=False):
     return Constraint(alternatives, is_exact)
 
 
-CASES: dict[str, list[Constraint]] = {
+CASES = {
     "a token": [constraint((2,))],
     "two tokens": [constraint((2, 3))],
     "alternatives": [constraint((3, 3), (2,), (0, 2, 0))],
@@ -36,14 +35,7 @@ CASES: dict[str, list[Constraint]] = {
 }
 
 
-def search(
-    toy: Toy,
-    sentences: Sequence[int],
-    limits: Sequence[int],
-    constraints: Sequence[Sequence[Constraint]],
-    words: WordEdges = APART,
-    **options: object,
-) -> list[list[Hypothesis]]:
+def search(toy, sentences, limits, constraints, words=APART, **options):
     settings = {"beam": 4, "alpha": 0.6, "eos": EOS, "pad": PAD, **options}
     automata = [SentenceAutomaton.of(some, words) if some else None for some in constraints]
     beams = settings["beam"]
@@ -53,19 +45,19 @@ def search(
     return beam_search(decoding, limits, **settings)
 
 
-def accepts(tokens: Sequence[int], constraints: Sequence[Constraint], words: WordEdges) -> bool:
+def accepts(tokens, constraints, words):
     return SentenceAutomaton.of(constraints, words).accepts(tokens)
 
 
-def skip_what_cannot_start(constraints: Sequence[Constraint], words: WordEdges) -> None:
+def skip_what_cannot_start(constraints, words):
     if any(all(words.continues[a[0]] for a in c.alternatives) for c in constraints):
         pytest.skip("the search keeps room for a token that ends the word before, needed or not")
 
 
-def occurs(tokens: Sequence[int], constraints: Sequence[Constraint], words: WordEdges) -> bool:
+def occurs(tokens, constraints, words):
     """Return whether each constraint has an occurrence of its own, by trying all of them."""
 
-    def is_whole(start: int, end: int) -> bool:
+    def is_whole(start, end):
         return not any(
             0 < i < len(tokens) and words.ends_inside[tokens[i - 1]] and words.continues[tokens[i]]
             for i in (start, end)
@@ -179,7 +171,7 @@ def test_a_long_unlikely_term_is_completed_soon_after_the_rest_of_the_translatio
     assert len(found.tokens) < 15
 
 
-def test_hypotheses_with_terms_are_nearly_as_likely_as_the_best_one_without() -> None:
+def test_hypotheses_with_terms_are_nearly_as_likely_as_the_best_one_without():
     toy, limits = Toy(40, seed=3, sharpness=6.0), [6] * 40
     automata = [SentenceAutomaton.of([Constraint(((2,),), is_term=True)], APART) for _ in limits]
     decoding = ConstrainedDecoding(
@@ -196,7 +188,7 @@ def test_hypotheses_with_terms_are_nearly_as_likely_as_the_best_one_without() ->
     assert found != compared
 
 
-def test_a_prefix_counts_for_the_constraints() -> None:
+def test_a_prefix_counts_for_the_constraints():
     toy = Toy(2, seed=4)
     found = search(
         toy, range(2), [3, 8], [[constraint((2,), is_exact=True)]] * 2, prefixes=[[2, 0], [3, 0]]

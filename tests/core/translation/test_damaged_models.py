@@ -4,8 +4,6 @@ import json
 import pickle
 import shutil
 import struct
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,7 @@ from headway.translation import load_model
 from support.bounds import bounded
 from support.trap import Trap
 
-SETTINGS: list[dict[str, Any]] = [
+SETTINGS = [
     {"num_encoder_layers": 10**9},
     {"d_model": 10**9, "num_heads": 1},
     {"source_vocab_size": 10**9, "target_vocab_size": 10**9},
@@ -39,7 +37,7 @@ def directory(model_directory, tmp_path):
     return tmp_path / "model"
 
 
-def assert_refused(directory: Path) -> None:
+def assert_refused(directory):
     """Check that loading a model fails, that each line of the message names the model, and that no code in it ran."""
     with pytest.raises(HeadwayError) as error, bounded():
         load_model(directory)

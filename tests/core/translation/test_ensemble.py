@@ -1,7 +1,6 @@
 """Several models that translate together: the mean of their probabilities, whatever else is asked for."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -67,7 +66,7 @@ def test_a_beam_over_an_ensemble_equals_brute_force(seed):
     toys = [Toy(3, seed, sharpness=2), Toy(3, seed + 10), Toy(3, seed + 20)]
     limits, beam = [5, 3, 4], 200
 
-    def log_p(sentence: int, tokens: Sequence[int]) -> float:
+    def log_p(sentence, tokens):
         """The sum of the logarithms of the mean probability of each token."""
         path, total = [PAD, PAD, *tokens], 0.0
         for a, b, c in zip(path, path[1:], path[2:], strict=False):

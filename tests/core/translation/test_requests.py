@@ -1,21 +1,20 @@
 """Jobs side by side: what they ask for at one time is one list, and each gets its own answers."""
 
 import random
-from typing import Any
 
 import pytest
 
 from headway.config import SearchConfig
-from headway.translation.requests import Find, Job, Read, answer, run, run_each, together
+from headway.translation.requests import Find, Read, answer, run, run_each, together
 from support.asked import Asked, count_up
 
 
-def expected(steps: int) -> list[int]:
+def expected(steps):
     return [10 * step + n for step in range(steps) for n in range(step + 1)]
 
 
 def test_jobs_run_side_by_side_and_keep_their_order():
-    seen: list[tuple[str, int]] = []
+    seen = []
     jobs = [count_up(name, steps, seen) for name, steps in (("a", 3), ("b", 0), ("c", 1), ("d", 2))]
     assert run(together(jobs)) == [expected(3), [], expected(1), expected(2)]
     assert seen == [("a", 0), ("c", 0), ("d", 0), ("a", 1), ("d", 1), ("a", 2)]
@@ -33,11 +32,11 @@ def test_jobs_of_jobs_give_what_they_give_alone():
 
 
 def test_a_window_starts_jobs_when_their_turn_comes():
-    started: list[int] = []
+    started = []
 
-    def job(number: int) -> Job[int]:
+    def job(number):
         started.append(number)
-        asked: list[Any] = [Asked(lambda: number)]
+        asked = [Asked(lambda: number)]
         return (yield asked)[0]
 
     found = run_each(map(job, range(7)), 3)
@@ -47,12 +46,12 @@ def test_a_window_starts_jobs_when_their_turn_comes():
 
 
 def test_an_error_closes_all_jobs():
-    closed: list[int] = []
+    closed = []
 
-    def job(number: int) -> Job[int]:
+    def job(number):
         try:
             for divisor in (number, number - 1):
-                asked: list[Any] = [Asked(lambda divisor=divisor: 1 // divisor)]
+                asked = [Asked(lambda divisor=divisor: 1 // divisor)]
                 yield asked
             return number
         finally:
@@ -66,12 +65,10 @@ def test_an_error_closes_all_jobs():
 class Model:
     """Answers with the tokens that it gets."""
 
-    def __init__(self) -> None:
-        self.batches: list[list[list[int]]] = []
+    def __init__(self):
+        self.batches = []
 
-    def search(
-        self, sources: list[list[int]], prefixes: list[Any], search: Any, constraints: list[Any]
-    ) -> list[Any]:
+    def search(self, sources, prefixes, search, constraints):
         self.batches.append(sources)
         return [[*source, *prefix, *some] for source, prefix, some in zip(sources, prefixes, constraints, strict=True)]  # fmt: skip
 
@@ -79,13 +76,13 @@ class Model:
 def test_requests_of_one_model_and_one_setting_are_answered_together():
     one, other = Model(), Model()
     plain, wide = SearchConfig(), SearchConfig(beam=9)
-    asked: list[Any] = [
-        Find(one, plain, [1]),  # type: ignore[arg-type]
+    asked = [
+        Find(one, plain, [1]),
         Asked(lambda: "called"),
-        Find(other, plain, [2], (7,)),  # type: ignore[arg-type]
-        Find(one, plain, [3], (), (8,)),  # type: ignore[arg-type]
-        Find(one, wide, [4]),  # type: ignore[arg-type]
+        Find(other, plain, [2], (7,)),
+        Find(one, plain, [3], (), (8,)),
+        Find(one, wide, [4]),
     ]
     assert answer(asked) == [[1], "called", [2, 7], [3, 8], [4]]
     assert (one.batches, other.batches) == ([[[1], [3]], [[4]]], [[[2]]])
-    assert asked[0].key != Read(one, plain, [], [], len).key  # type: ignore[arg-type]
+    assert asked[0].key != Read(one, plain, [], [], len).key

@@ -1,21 +1,16 @@
 """Beam search equals brute force, greedy equals argmax, and a result does not depend on the batch."""
 
 import math
-from collections.abc import Sequence
 
-import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from headway.errors import HeadwayError
-from headway.translation import Hypothesis, StepDecoding, beam_search, sample
+from headway.translation import StepDecoding, beam_search, sample
 from support.toy_language import EOS, PAD, Toy, ToyState, brute_force
 
 
-def search(
-    toy: Toy, sentences: Sequence[int], limits: Sequence[int], **options: object
-) -> list[list[Hypothesis]]:
+def search(toy, sentences, limits, **options):
     settings = {"beam": 4, "alpha": 0.6, "eos": EOS, "pad": PAD, **options}
     return beam_search(toy.decoding(sentences, settings["beam"]), limits, **settings)
 
@@ -100,7 +95,7 @@ def test_a_prefix_is_kept_and_scored(drawn):
             assert math.isclose(h.log_probability, toy.log_p(sentence, h.tokens), abs_tol=1e-5)
 
 
-def draws(toy: Toy, count: int, **options: object) -> list[Hypothesis]:
+def draws(toy, count, **options):
     settings = {"seeds": [[[n] for n in range(count)]], "eos": EOS, "pad": PAD, **options}
     return sample(toy.decoding([0], count), [1 + 6], **settings)[0]
 
@@ -133,13 +128,13 @@ def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch():
     before = torch.get_num_threads()
 
     class Fixed:
-        def __init__(self, rows: list[int]) -> None:
+        def __init__(self, rows):
             self.rows = rows
 
-        def logits(self, tokens: np.ndarray) -> Tensor:
+        def logits(self, tokens):
             return table[self.rows]
 
-    def drawn(rows: list[int]) -> list[list[Hypothesis]]:
+    def drawn(rows):
         seeds = [[[row]] for row in rows]
         return sample(Fixed(rows), [6] * len(rows), seeds=seeds, eos=EOS, pad=size - 1)
 
@@ -165,7 +160,7 @@ def test_the_length_of_a_sentence_does_not_blur_near_ties():
     best = torch.randint(2, 1000, (60,), generator=torch.Generator().manual_seed(1)).tolist()
     place = iter(best)
 
-    def step(tokens: Tensor, state: ToyState) -> Tensor:
+    def step(tokens, state):
         logits = torch.zeros(len(tokens), 1001)
         logits[:, next(place, EOS)] = 3e-6
         return logits

@@ -17,7 +17,7 @@ ROWS = [
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_sentences_end_where_readers_say(count):
-    right: dict[str, list[bool]] = {}
+    right = {}
     for language, *sentences in ROWS:
         if len(sentences) == count:
             found = split_sentences(" ".join(sentences), language)
@@ -60,7 +60,7 @@ def test_sentences_are_counted(language, text, count):
     assert len(split_sentences(text, language)) == count
 
 
-def test_a_sentence_ends_also_where_nobody_sees_what_stands_behind_its_mark() -> None:
+def test_a_sentence_ends_also_where_nobody_sees_what_stands_behind_its_mark():
     every = [c for c in map(chr, range(0x110000)) if re.match(f"[{UNSEEN}\u200b]", c)]
     for unseen in every:
         for text in (f"He came.{unseen} The dog is here.", f"He came. {unseen}The dog is here."):

@@ -1,42 +1,34 @@
 """Searches for what translations must contain: first without constraints, then with them."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 import torch
 
 from headway.config import SearchConfig
-from headway.translation import Translator, constrained_search
-from headway.translation.search.beam_search import Hypothesis
-from headway.translation.search.constraints import Constraint, Constraints
+from headway.translation import constrained_search
+from headway.translation.search.constraints import Constraint
 
 LINES = ["the cat sees the house", "a tree", "the dog sees it and the tree"]
 GREEDY = SearchConfig(beam=1, max_extra=9)
 
 
-def tokens_of(translator: Translator, line: str) -> list[int]:
+def tokens_of(translator, line):
     [ids] = translator.tokenizer.encode_source([line])
     return ids
 
 
-def word_of(translator: Translator, text: str) -> Constraint:
+def word_of(translator, text):
     [[*tokens, _]] = translator.tokenizer.encode_target([text])
     return Constraint((tuple(tokens),), is_exact=True)
 
 
-def written(found: Sequence[Sequence[Hypothesis]]) -> list[list[list[int]]]:
+def written(found):
     """The tokens alone: the last bits of scores may depend on the batch where no native code computes them."""
     return [[each.tokens for each in n_best] for n_best in found]
 
 
-def find(
-    translator: Translator,
-    constraints: Sequence[Constraints],
-    search: SearchConfig = GREEDY,
-    prefix: Sequence[int] = (),
-    is_wanted: Callable[[int], bool] | None = None,
-) -> list[list[Hypothesis]]:
+def find(translator, constraints, search=GREEDY, prefix=(), is_wanted=None):
     """Search for the translations of the lines; what the random model writes has no words, but for a prefix."""
     ids = [tokens_of(translator, line) for line in LINES]
     return translator.token_search.search_batch(
@@ -63,7 +55,7 @@ def test_a_missing_word_is_searched_with_several_hypotheses(translator):
     search = translator.token_search
     automaton = search.follow([word])
 
-    def search_alone(beam: int) -> list[list[Hypothesis]]:
+    def search_alone(beam):
         ids = [tokens_of(translator, line) for line in LINES]
         limits = [search.max_target_length(each, GREEDY, len(word.alternatives[0])) for each in ids]
         settings = replace(GREEDY, beam=beam)

@@ -4,7 +4,6 @@ import copy
 import json
 import random
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from headway.config import SearchConfig
 from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
 from headway.text.words import find_words, simplify_breaks
 from headway.translation import Hypothesis, Translator
 from headway.translation.alignment import link_words, sum_by_words, weigh_words, words_of_tokens
@@ -73,7 +71,7 @@ def test_a_score_equals_what_the_search_reports(translator, tokenizer):
         assert translation.score == translation.log_probability
 
 
-def tokenizer_ids(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
+def tokenizer_ids(tokenizer, pieces):
     names = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
     return [names.index(piece) for piece in pieces]
 
@@ -246,10 +244,10 @@ def test_the_alignment_of_a_split_line_counts_all_its_words(translator, monkeypa
     """With attention along the diagonal, a copied line aligns each word with itself."""
     assert translator.tokenizer.joint  # so the ids of a source are also those of its copy
 
-    def echo(sources: list[list[int]], *_: object) -> list[list[Hypothesis]]:
+    def echo(sources, *_):
         return [[Hypothesis(ids, 0.0, 0.0)] for ids in sources]
 
-    def diagonal(requests: list[Read]) -> list[Any]:
+    def diagonal(requests):
         weights = [torch.eye(len(each.target), len(each.source)) for each in requests]
         return [
             each.measure(GivenTarget(np.empty(0), weight))

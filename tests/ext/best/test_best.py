@@ -4,8 +4,6 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -48,7 +46,7 @@ def finished(corpus, uninterrupted_run, tmp_path_factory):
     return out
 
 
-def scores(capsys, *words: object) -> dict[str, float]:
+def scores(capsys, *words):
     capsys.readouterr()
     dispatch(["evaluate", *map(str, words), "--json"])
     found = json.loads(capsys.readouterr().out)["scores"]
@@ -61,7 +59,7 @@ def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
     """Before and after there is a plan, between two stages, and in trainings, which go on from a checkpoint."""
     out = tmp_path / "out"
 
-    def saved(name: str) -> bool:
+    def saved(name):
         return any((out / "runs" / name).glob("checkpoints/step-*"))
 
     started = time.monotonic()
@@ -90,7 +88,7 @@ def test_a_recipe_that_is_killed_again_and_again_ends_with_the_same_bits(
     assert not list(out.rglob(".tmp-*"))
 
 
-def go_on(out: Path, words: Sequence[str], is_time: Callable[[], bool]) -> BaseProcess:
+def go_on(out, words, is_time):
     """Go on with a recipe until it is time to kill it; return the process."""
     for _ in range(100):
         process = fork(main, ["best", str(out), *words])
@@ -222,7 +220,7 @@ def test_the_function_does_what_the_command_does(finished, corpus, tmp_path, mon
 
 
 def test_the_plan_of_a_stopped_recipe_says_what_is_done(finished, tmp_path, capsys):
-    def listed(out: Path, time: str) -> list[str]:
+    def listed(out, time):
         dispatch(["best", str(out), "--dry-run"])
         plan = capsys.readouterr().out.partition("stages")[2]
         return re.findall(rf"^  (\S+) +{time} ", plan, re.MULTILINE)
@@ -257,7 +255,7 @@ def test_parts_are_left_out_by_name(corpus, tmp_path, capsys):
     ],
 )
 def test_every_command_has_the_threads_and_ranks_that_were_asked_for(verb, options, monkeypatch):
-    given: list[list[str]] = []
+    given = []
     monkeypatch.setattr(running, "run_child", lambda words: given.append(words) or 0)
     for numbers in ((2, 3), (0, 0)):
         assert running.Processors(*numbers).run([verb, Path("x")], None) == 0

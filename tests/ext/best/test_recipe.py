@@ -1,6 +1,5 @@
 """The recipe as a program: which stages follow from which results, and which plan fits, without doing any."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +42,7 @@ GIVEN = Options(train=["a.en", "a.de"], valid=1013, languages=("en", "de"))
 OUT = Path("runs/best")
 
 
-def maker(scale: Scale = SCALE, given: Options = GIVEN, **overrides: str) -> StageMaker:
+def maker(scale=SCALE, given=GIVEN, **overrides):
     settings = {
         name.replace("__", ".").replace("_", "-"): value for name, value in overrides.items()
     }
@@ -51,7 +50,7 @@ def maker(scale: Scale = SCALE, given: Options = GIVEN, **overrides: str) -> Sta
     return StageMaker(out=OUT, options=options, facts=FACTS, scale=scale, length=1.0)
 
 
-def follow(make: StageMaker, bleu: dict[str, float], parts: list[str] = ALL) -> dict[str, Stage]:
+def follow(make, bleu, parts=ALL):
     """The stages of a recipe whose models have these scores; all others have 20."""
     recipe, stages = best_model(make, parts), {}
     stage = next(recipe)
@@ -64,11 +63,11 @@ def follow(make: StageMaker, bleu: dict[str, float], parts: list[str] = ALL) -> 
         return stages
 
 
-def guessed(make: StageMaker) -> list[Stage]:
+def guessed(make):
     return [stage for stage, _ in replay(best_model(make, ALL), None, guesses=True)[0]]
 
 
-def options(stage: Stage, verb=train):
+def options(stage, verb=train):
     """The parsed options of a stage's first command."""
     words = [*map(str, stage.commands[0])]
     return parse(words[0], verb, words[1:])
@@ -88,7 +87,7 @@ STEPS = replace(SCALE, forward={"training.max-steps": "500"}, final={"training.m
 GOES_ON = replace(SCALE, final={"training.rate-scale": "2"}, tuning={"training.rate-scale": "0.3"})
 COOLING = replace(SCALE, forward={"training.max-steps": "5000", "training.cool-steps": "3300"})
 # Recipes: what is given, the BLEU of models that have not 20, and the parts.
-RECIPES: dict[str, tuple[StageMaker, dict[str, float], list[str]]] = {
+RECIPES = {
     "with all text": (maker(given=WITH_TEXT), {"forward-2": 21.0, "final": 22.0, "search-1": 22.5}, ALL),
     "a dropout wins the sweep": (maker(DROPOUTS), {"sweep-2": 21.0}, ALL),
     "another vocabulary wins the sweep": (maker(), {"sweep-3": 21.0}, ALL),
@@ -125,7 +124,7 @@ RECIPES: dict[str, tuple[StageMaker, dict[str, float], list[str]]] = {
 RECORDED = Path(__file__).with_name("recipes.txt")
 
 
-def list_stages(make: StageMaker, bleu: dict[str, float], parts: list[str]) -> list[str]:
+def list_stages(make, bleu, parts):
     """Return a line for each stage: what it does, and the test text that is kept out of what it joins."""
     return [
         f"{stage.name}: {' && '.join(stage.describe(OUT))}{getattr(stage.work, 'test', None) or ''}"
@@ -133,7 +132,7 @@ def list_stages(make: StageMaker, bleu: dict[str, float], parts: list[str]) -> l
     ]
 
 
-def list_recipes() -> Iterator[str]:
+def list_recipes():
     """Yield the stages of the usual recipe, and of each other one what it has more and less."""
     usual = list_stages(maker(), {}, ALL)
     yield from usual
@@ -155,7 +154,7 @@ def test_every_command_of_every_scale_is_understood():
                 parse(verb, verbs[verb], words)
 
 
-def plan(facts: TextFacts = FACTS, speed: float = 1e11, **changes) -> RecipePlan:
+def plan(facts=FACTS, speed=1e11, **changes):
     """The plan that fits."""
     found = RecipePlan("model", replace(GIVEN, **changes), {}, facts, speed)
     return replace(found, name=found.choose())
@@ -186,7 +185,7 @@ def test_the_longest_plan_that_fits_is_chosen():
 
 
 def test_trainings_are_as_much_longer_as_the_text_in_the_longer_plans():
-    def steps(tokens: float, **changes) -> str:
+    def steps(tokens, **changes):
         facts = replace(FACTS, target_tokens=round(tokens))
         found = plan(facts, **changes)
         [stage] = [
@@ -217,7 +216,7 @@ def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(sett
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_each_training_can_have_as_many_ranks_as_the_first(scale):
-    def micro_batches(stage: Stage) -> int:
+    def micro_batches(stage):
         training = load(options(stage).preset, (), options(stage).overrides).training
         return training.batch_tokens // training.micro_batch_tokens
 
@@ -227,7 +226,7 @@ def test_each_training_can_have_as_many_ranks_as_the_first(scale):
     assert len({micro_batches(stage) for stage in trainings}) == 1
 
 
-def stage_that_copies(model: str) -> Stage:
+def stage_that_copies(model):
     work = InstalledModel(Path(model), OUT, {})
     return Stage(name="one", purpose="", work=work)
 

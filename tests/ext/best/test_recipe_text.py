@@ -3,7 +3,6 @@
 import itertools
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from headway.config import load
 from headway.errors import HeadwayError
 from headway.ext.best import recipe_numbers, recipe_text
 from headway.ext.best.recipe_options import Options
-from headway.ext.best.recipe_text import PairFiles, TextFacts, prepare_text
+from headway.ext.best.recipe_text import PairFiles, prepare_text
 from headway.ext.best.stage import JoinedText
 from headway.text import PreparedData
 from headway.text.preparation import prepare
@@ -27,16 +26,16 @@ def _little_text(monkeypatch):
     monkeypatch.setattr(recipe_numbers, "LEAST_PAIRS", 1)
 
 
-def write(path: Path, lines: list[str]) -> str:
+def write(path, lines):
     path.write_text("".join(f"{line}\n" for line in lines))
     return str(path)
 
 
-def lines(path: Path) -> list[str]:
+def lines(path):
     return path.read_text().splitlines()
 
 
-def given(folder: Path, extra: list[tuple[str, str]] = [], **changes) -> Options:  # noqa: B006
+def given(folder, extra=[], **changes):  # noqa: B006
     """Distinct pairs, with some others after them."""
     pairs = [(text, translate_words(text)) for text in SOURCES] + extra
     train = [
@@ -52,7 +51,7 @@ def prepared(tmp_path):
     """Prepare the text of some options; return the facts and the folder."""
     numbers = itertools.count()
 
-    def prepare_it(options: Options) -> tuple[TextFacts, Path]:
+    def prepare_it(options):
         folder = tmp_path / f"plan-{next(numbers)}"
         folder.mkdir()
         return prepare_text(options.check(), folder, 1), folder

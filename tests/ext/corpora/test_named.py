@@ -7,7 +7,6 @@ cache that holds the files that it would download.
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -99,20 +98,18 @@ def hub(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     monkeypatch.delitem(sys.modules, "datasets", raising=False)
 
-    def keep(**rows: object) -> None:
+    def keep(**rows):
         (place / "rows.json").write_text(json.dumps(rows))
 
     return keep
 
 
-def fetch(
-    *names: str, languages: tuple[str, str] = ("en", "de"), place: str = "train"
-) -> list[tuple[str, str]]:
+def fetch(*names, languages=("en", "de"), place="train"):
     files = local_files(names, languages, place, print)
     return [(pair.source, pair.target) for pair in read_pairs(files)]
 
 
-def calls(mtdata: Path) -> list[str]:
+def calls(mtdata):
     return [line.split()[0] for line in (mtdata / "calls").read_text().splitlines()]
 
 
@@ -144,7 +141,7 @@ def test_a_corpus_in_the_cache_is_not_fetched_again(mtdata, monkeypatch):
     ["shorter", "other", "gone", "no manifest", "no JSON", "other names", "no name", "no facts"],
 )
 def test_a_damaged_copy_is_fetched_again(mtdata, damage):
-    said: list[str] = []
+    said = []
     files = [Path(f) for f in local_files([f"mtdata:{FIRST}"], ("en", "de"), "train", said.append)]
     assert len(said) == 1
     assert "is damaged" not in said[0]
@@ -230,7 +227,7 @@ def test_the_manifest_records_where_the_text_is_from(mtdata):
 
 @pytest.mark.parametrize("kind", ["translation", "codes", "sides"])
 def test_all_layouts_of_columns_give_the_same_text(hub, kind):
-    row: dict[str, Callable[[str, str], object]] = {
+    row = {
         "translation": lambda s, t: {"id": 1, "translation": {"de": t, "en": s}},
         "codes": lambda s, t: {"de": t, "en": s, "fr": "non"},
         "sides": lambda s, t: {"source": s, "target": t},

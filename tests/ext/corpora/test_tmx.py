@@ -1,7 +1,6 @@
 """Translation memories: the pairs of their units, in constant memory, whatever their encoding, and no hostile file."""
 
 import gzip
-from pathlib import Path
 
 import pytest
 
@@ -42,7 +41,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert much < little + 600_000  # the pairs themselves take more than a million bytes
 
 
-def tmx_of(folder: Path, *texts: dict[str, str]) -> Path:
+def tmx_of(folder, *texts):
     """Write a TMX file with one unit in each line from line 4 on."""
     return write_tmx(
         folder,

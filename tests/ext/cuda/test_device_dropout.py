@@ -4,7 +4,6 @@ from functools import partial
 
 import pytest
 import torch
-from torch import Tensor
 
 from headway.ext.cuda.dropout import MaskTape, apply_mask_on_device, mask_numbers, plain_product
 from headway.ext.cuda.fusion import fuse
@@ -21,9 +20,9 @@ def test_results_and_gradients_equal_those_of_a_cpu(other, dtype):
     torch.manual_seed(1)
     x, grad = (torch.randn(3, 11, 7).to(dtype) for _ in range(2))
 
-    def apply(function: object) -> list[Tensor]:
+    def apply(function):
         own = x.clone().requires_grad_()
-        y = function(own, MASK)  # type: ignore[operator]
+        y = function(own, MASK)
         return [y, *torch.autograd.grad(y, own, grad)]
 
     for found, expected in zip(apply(apply_mask_on_device), apply(other.apply_mask), strict=True):
@@ -53,11 +52,11 @@ def test_the_compiled_kernel_computes_the_same(monkeypatch, caplog):
 def test_a_tape_gives_a_computation_the_masks_that_it_would_draw_itself():
     x, tape = torch.ones(5, 32), MaskTape()
 
-    def compute() -> Tensor:
+    def compute():
         first = apply_mask_on_device(x, Mask.draw(0.5))
         return apply_mask_on_device(first, Mask.draw(0.25))
 
-    def compute_from_tape(seed: int) -> Tensor:
+    def compute_from_tape(seed):
         torch.manual_seed(seed)
         tape.draw(x.device)
         torch.manual_seed(99)  # what the computation draws itself does not count

@@ -2,11 +2,9 @@
 
 import gc
 import weakref
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,14 +22,14 @@ from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
 from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
 from headway.ext.cuda.search import FixedSearch
 from headway.model import Transformer
-from headway.translation import Hypothesis, Translator
+from headway.translation import Translator
 from headway.translation.engines import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import EOS, SHAPES, VOCAB, model_of, search, search_batch, sources
 from support.pieces import attend, score_targets
 from support.toy_models import sentences, small_config
 
-OTHER_SHAPES: dict[str, dict[str, Any]] = {
+OTHER_SHAPES = {
     "window": {"window": 3},
     "additive": {"compatibility": "additive"},
     "narrow": {"d_embedding": 11},
@@ -39,9 +37,7 @@ OTHER_SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def assert_equal(
-    ours: Sequence[Sequence[Hypothesis]], theirs: Sequence[Sequence[Hypothesis]]
-) -> None:
+def assert_equal(ours, theirs):
     for mine, others in zip(ours, theirs, strict=True):
         assert len(mine) == len(others)
         for a, b in zip(mine, others, strict=True):
@@ -198,7 +194,7 @@ def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch):
         source_embedding=SimpleNamespace(weight=SimpleNamespace(device=gpu)), decoder=model.decoder
     )
     monkeypatch.setattr("headway.ext.cuda.fixed_engine.FixedEngine", lambda *given: given)
-    assert make_engine(on_gpu) == (on_gpu, "bf16")  # type: ignore[arg-type, comparison-overlap]
+    assert make_engine(on_gpu) == (on_gpu, "bf16")
 
 
 def test_a_gpu_scores_all_positions_at_once(tokenizer, monkeypatch):
@@ -211,7 +207,7 @@ def test_a_gpu_scores_all_positions_at_once(tokenizer, monkeypatch):
     engine = own._engines["auto"] = FixedEngine(translator.model)
     # A search, and a score by steps, would need this.
     monkeypatch.delattr(PlainEngine, "start")
-    passes: list[int] = []
+    passes = []
     engine.exact.register_forward_hook(lambda *_: passes.append(1))
     assert score_targets(own, sources, targets, search) == pytest.approx(by_steps, abs=1e-4)
     assert len(passes) == 1  # of all 20: a GPU has room for more tokens than the search asks for
@@ -221,7 +217,7 @@ def test_a_gpu_scores_all_positions_at_once(tokenizer, monkeypatch):
     # Attention needs more memory than logits if texts are long: many heads stand for them.
     vocabulary, longest = tokenizer.target_vocab_size, max(map(len, sources))
     monkeypatch.setattr("headway.ext.cuda.fixed_engine.GPU_NUMBERS", 300 * vocabulary)
-    sizes: list[int] = []
+    sizes = []
     read = engine.read
     monkeypatch.setattr(
         engine, "read", lambda s, t, **wanted: sizes.append(len(s)) or read(s, t, **wanted)
@@ -244,18 +240,12 @@ class Operations(TorchDispatchMode):
         "split_with_sizes", "empty", "empty_like", "new_empty", "empty_strided", "unflatten",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.launches: list[str] = []
-        self.shapes: list[tuple[str, tuple[int, ...]]] = []
+        self.launches = []
+        self.shapes = []
 
-    def __torch_dispatch__(
-        self,
-        function: Any,
-        types: object,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         found = function(*args, **(kwargs or {}))
         name = function._schema.name.split("::")[1]
         if name not in self.VIEWS:
@@ -268,20 +258,14 @@ class Operations(TorchDispatchMode):
 class OneKernelAttention(TorchFunctionMode):
     """Computes torch's attention in one launch, as a GPU does."""
 
-    def __torch_function__(
-        self,
-        function: Any,
-        types: object,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
+    def __torch_function__(self, function, types, args=(), kwargs=None):
         if function is F.scaled_dot_product_attention:
             query, _, values, *_ = args
             return query.new_zeros(*query.shape[:-1], values.size(-1))
         return function(*args, **(kwargs or {}))
 
 
-def meta_model() -> Transformer:
+def meta_model():
     """A model of six layers without numbers, so that reading one raises an error."""
     layers = {"num_encoder_layers": 6, "num_decoder_layers": 6}
     return model_of({**SHAPES["wide"], **layers}).to("meta")
@@ -321,25 +305,23 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels():
 class FakeGraph:
     """What torch.cuda.CUDAGraph does, as far as `RecordedCall` can see it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.replayed = 0
 
-    def replay(self) -> None:
+    def replay(self):
         self.replayed += 1
 
-    def pool(self) -> tuple[int, int]:
+    def pool(self):
         return (0, 7)
 
 
 @pytest.fixture
 def fake_recordings(monkeypatch):
     """Replace what a GPU does for a recording; return the streams that are set and the pools."""
-    seen: list[Any] = []
+    seen = []
 
     @contextmanager
-    def recording(
-        graph: FakeGraph, pool: object, stream: str, capture_error_mode: str
-    ) -> Iterator[None]:
+    def recording(graph, pool, stream, capture_error_mode):
         assert (stream, capture_error_mode) == ("recording stream", "thread_local")
         seen.append(pool)
         yield
@@ -353,7 +335,7 @@ def fake_recordings(monkeypatch):
 
 
 def test_a_step_is_recorded_at_its_second_call(fake_recordings):
-    calls: list[None] = []
+    calls = []
     memory = GraphMemory(torch.device("cuda"), "decoding")
     step = RecordedCall(memory)
     for _ in range(5):
@@ -369,10 +351,10 @@ def test_a_step_is_recorded_at_its_second_call(fake_recordings):
 
 
 def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(fake_recordings, caplog):
-    calls: list[None] = []
+    calls = []
     memory = GraphMemory(torch.device("cuda"), "decoding")
 
-    def wait() -> None:
+    def wait():
         calls.append(None)
         if len(calls) == 2:
             raise RuntimeError("operation not permitted when stream is capturing")
@@ -388,7 +370,7 @@ def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(fake_recordi
 
 
 def test_a_step_is_never_recorded_on_a_processor():
-    calls: list[None] = []
+    calls = []
     step = RecordedCall(GraphMemory(torch.device("cpu"), "decoding"))
     for _ in range(3):
         step(lambda: calls.append(None))

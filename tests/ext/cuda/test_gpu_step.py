@@ -3,14 +3,13 @@
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partialmethod
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
 
-from headway.config import ModelConfig, TrainingConfig
+from headway.config import TrainingConfig
 from headway.config.sections import PRESETS
 from headway.ext.cuda import gpu_operations
 from headway.ext.cuda.gpu_operations import GpuOperations
@@ -25,7 +24,7 @@ from support.step_counts import count_step, make_batch_of
 LENGTHS = [25] * 1000
 
 
-def base() -> ModelConfig:
+def base():
     return replace(PRESETS["base"].model, source_vocab_size=37000, target_vocab_size=37000)
 
 
@@ -80,7 +79,7 @@ def test_a_step_takes_no_tensor_of_the_processor_and_reads_no_number(
     assert attended.call_count == 18 * is_packed
 
 
-def adam_without_fusion(adam: torch.optim.Adam, create: Any, *args: Any, **settings: Any) -> None:
+def adam_without_fusion(adam, create, *args, **settings):
     create(adam, *args, **settings | {"fused": False})
 
 

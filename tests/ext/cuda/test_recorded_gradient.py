@@ -4,12 +4,10 @@ import gc
 import weakref
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from headway.config import ModelConfig, TrainingConfig
 from headway.ext.cuda.dropout import apply_mask_on_device
@@ -17,7 +15,7 @@ from headway.ext.cuda.recorded_call import GraphMemory
 from headway.ext.cuda.recorded_gradient import MOST_SHAPES, RecordedGradient
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import make_model, ops
-from headway.model.ops import Mask, Operations
+from headway.model.ops import Operations
 from headway.model.visibility import pack_sides
 from headway.text.batches import Batch, fixed_shape
 from headway.training.steps import trainer as trainer_module
@@ -27,7 +25,7 @@ CPU = torch.device("cpu")
 LENGTHS = ([5, 7, 3], [4, 4, 6], [9, 2, 3], [1, 6, 8])
 
 
-def make_row(lengths: list[int], vocab_size: int, entries: int = 6) -> Batch:
+def make_row(lengths, vocab_size, entries=6):
     """A packed row of random tokens; the sentences of both sides have the same lengths."""
     shape = replace(fixed_shape(20, 12, 5), sentences=entries)
     packings = pack_sides([np.array(lengths)] * 2, shape)
@@ -47,7 +45,7 @@ def trainer(monkeypatch):
     class Drawing(NativeOperations):
         add_norm = Operations.add_norm
 
-        def apply_mask(self, x: Tensor, mask: Mask) -> Tensor:
+        def apply_mask(self, x, mask):
             return apply_mask_on_device(x, mask)
 
     monkeypatch.setitem(ops._installed, "cpu", Drawing())
@@ -62,33 +60,33 @@ def trainer(monkeypatch):
 class Recording:
     """Stands in for a CUDA graph: a replay reads the tensors that were recorded, and overwrites the recorded results."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function):
         function()
         self.owner, self.function = function.func.__self__, function
         self.results = self.owner._gradient
         self.read = self.addresses()
 
-    def addresses(self) -> list[int]:
+    def addresses(self):
         read = [*self.owner._batch.tensors(), self.owner._tokens, self.owner._tape._numbers]
         return [tensor.data_ptr() for tensor in read]
 
-    def replay(self) -> None:
+    def replay(self):
         assert self.addresses() == self.read
         self.function()
         for mine, new in zip(self.results, self.owner._gradient, strict=True):
             mine.copy_(new)
         self.owner._gradient = self.results
 
-    def pool(self) -> tuple[int, int]:
+    def pool(self):
         return (0, 0)
 
 
 @pytest.fixture
 def recordings(monkeypatch):
     """All recordings that are made."""
-    made: list[Recording] = []
+    made = []
 
-    def record(memory: GraphMemory, function: Any) -> Recording:
+    def record(memory, function):
         made.append(Recording(function))
         return made[-1]
 
@@ -98,16 +96,16 @@ def recordings(monkeypatch):
     return made
 
 
-def compute(function: Any, batch: Batch, seed: int) -> list[Tensor]:
+def compute(function, batch, seed):
     torch.manual_seed(seed)
     return function(batch, torch.tensor(float(10 + seed)))
 
 
-def make_rows(trainer: Trainer, entries: int = 6) -> list[Batch]:
+def make_rows(trainer, entries=6):
     return [make_row(each, trainer.model.config.target_vocab_size, entries) for each in LENGTHS]
 
 
-def replaying(trainer: Trainer) -> Any:
+def replaying(trainer):
     return partial(RecordedGradient(trainer.model, CPU), trainer._compute)
 
 
@@ -170,15 +168,15 @@ def test_where_nothing_can_be_recorded_results_are_not_kept(trainer):
 
 @pytest.mark.slow
 def test_recordings_go_when_memory_is_short(trainer, recordings, monkeypatch):
-    emptied: list[None] = []
+    emptied = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(None))
     recorded = RecordedGradient(trainer.model, CPU)
     rows = make_rows(trainer)
     for seed in range(2):
         compute(partial(recorded, trainer._compute), rows[seed], seed)
-    tries: list[None] = []
+    tries = []
 
-    def fail_once(batch: Batch, tokens: Tensor) -> list[Tensor]:
+    def fail_once(batch, tokens):
         tries.append(None)
         found = trainer._compute(batch, tokens)
         if len(tries) == 1:
@@ -198,7 +196,7 @@ def test_recordings_go_when_memory_is_short(trainer, recordings, monkeypatch):
 
 @pytest.mark.slow
 def test_a_gpu_records_packed_rows_in_bf16(trainer, monkeypatch):
-    asked: list[Batch] = []
+    asked = []
     monkeypatch.setattr(
         trainer, "recorded", lambda compute, batch, tokens: asked.append(batch) or []
     )

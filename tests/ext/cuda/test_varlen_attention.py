@@ -1,16 +1,13 @@
 """Attention of packed rows with the sentences' bounds: equal to attention with masks."""
 
 import copy
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from headway.config import ModelConfig
@@ -19,7 +16,7 @@ from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.ext.native.native_operations import NativeOperations
 from headway.model import Transformer, ops
 from headway.model.visibility import Segments, Visibility, pack_sides
-from headway.text.batches import Batch, fixed_shape, read_batch
+from headway.text.batches import fixed_shape, read_batch
 from headway.text.shards import Corpus
 from headway.training.steps.objective import Objective, compute_gradient
 
@@ -34,18 +31,9 @@ MODEL = ModelConfig(
 )  # fmt: skip
 
 
-def plain_varlen_attn(
-    q_THK: Tensor,
-    k_SHK: Tensor,
-    v_SHV: Tensor,
-    query_bounds: Tensor,
-    key_bounds: Tensor,
-    *_: int,
-    scale: float,
-    window_size: tuple[int, int],
-) -> Tensor:
+def plain_varlen_attn(q_THK, k_SHK, v_SHV, query_bounds, key_bounds, *_, scale, window_size):
     """Compute torch's kernel in plain torch, one sentence after the other: [T, H, V]."""
-    parts: list[Tensor] = []
+    parts = []
     before, after = window_size
     for queries, keys in zip(*map(sentences_of, (query_bounds, key_bounds)), strict=True):
         q, k, v = (
@@ -63,7 +51,7 @@ def plain_varlen_attn(
     return torch.cat(parts)
 
 
-def sentences_of(bounds: Tensor) -> list[slice]:
+def sentences_of(bounds):
     """Return the tokens of each entry."""
     return [slice(start, stop) for start, stop in pairwise(bounds.tolist())]
 
@@ -81,8 +69,8 @@ def kernel(monkeypatch):
     return found
 
 
-def without_autocast(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def call(*args: Any, **settings: Any) -> Tensor:
+def without_autocast(function):
+    def call(*args, **settings):
         with torch.autocast("cpu", enabled=False):
             return function(*args, **settings)
 
@@ -94,7 +82,7 @@ def corpus(tmp_path):
     return Corpus.write(tmp_path / "corpus", iter(PAIRS), 43)
 
 
-def gradients(model: Transformer, batch: Batch, *, bf16: bool = False) -> list[Tensor]:
+def gradients(model, batch, *, bf16=False):
     objective = Objective(model, 0.1)
     parameters = list(model.parameters())
     *found, sums = compute_gradient(parameters, objective, batch, batch.target_tokens, bf16)

@@ -2,7 +2,6 @@
 
 import io
 import signal
-from collections.abc import Callable
 
 import pytest
 
@@ -11,11 +10,9 @@ from headway.cli.verbs import train
 from headway.ext.demo import screen
 from headway.ext.demo.verbs import demo
 
-Set = Callable[..., None]
-
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
@@ -23,7 +20,7 @@ class Terminal(io.StringIO):
 def sit_before(monkeypatch):
     """Set whether this process has a terminal, and its variables."""
 
-    def set_up(*, is_terminal: bool, **variables: str) -> None:
+    def set_up(*, is_terminal, **variables):
         stream = Terminal if is_terminal else io.StringIO
         for name in ("stdin", "stdout"):
             monkeypatch.setattr(f"sys.{name}", stream())
@@ -59,9 +56,9 @@ def test_the_demo_ends_with_the_page_if_there_is_a_screen(
     words, variables, opens, sit_before, monkeypatch, tmp_path
 ):
     pytest.importorskip("granian")
-    commands: list[list[str]] = []
+    commands = []
 
-    def run_child(command: list[str]) -> int:
+    def run_child(command):
         commands.append(command)
         return 128 + signal.SIGINT  # the user ends the server with Ctrl-C
 

@@ -27,7 +27,7 @@ EXAMPLES = sorted(
 )
 
 
-def pattern_of(sentence: str) -> str:
+def pattern_of(sentence):
     """Return a pattern of all that a frame's sentence can become; what a rule fills may be anything."""
     tables = built_in_frames().tables
     pattern, end = "", 0

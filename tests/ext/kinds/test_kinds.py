@@ -217,7 +217,7 @@ def test_a_classifier_learns_and_returns_probabilities(runs, files, capsys, monk
         assert prediction.probabilities[prediction.label] == max(prediction.probabilities.values())
         assert math.isclose(sum(prediction.attention), 1, abs_tol=1e-5)
         assert len(prediction.attention) == len(prediction.tokens)
-    computed: list[torch.Tensor] = []
+    computed = []
     weigh = DotProduct.weights
     monkeypatch.setattr(
         DotProduct, "weights", lambda *args: computed.append(args[1]) or weigh(*args)

@@ -3,7 +3,6 @@
 import pytest
 import torch
 from torch import nn
-from torch.nn.utils.rnn import PackedSequence
 
 from headway.ext.kinds import Recurrent
 from headway.model.visibility import Segments
@@ -14,22 +13,22 @@ SEGMENTS = Segments(torch.tensor([[1, 1, 2, 0], [1, 2, 3, 3]]), is_packed=True)
 class Rounded(nn.Module):
     """A recurrence whose results are bf16, as those of CUDA under autocast."""
 
-    def __init__(self, cell: nn.Module) -> None:
+    def __init__(self, cell):
         super().__init__()
         self.cell = cell
 
-    def forward(self, packed: PackedSequence) -> tuple[PackedSequence, None]:
+    def forward(self, packed):
         return self.cell(packed)[0].to(torch.bfloat16), None
 
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_a_recurrence_may_return_another_type_than_it_gets(cell):
     torch.manual_seed(1)
-    layer = Recurrent(12, cell)  # type: ignore[arg-type]
+    layer = Recurrent(12, cell)
     x_BTD = torch.randn(2, 4, 12)
     with torch.autocast("cpu", torch.bfloat16):
         expected = layer(x_BTD, SEGMENTS)
-    layer.cell = Rounded(layer.cell)  # type: ignore[assignment]
+    layer.cell = Rounded(layer.cell)
     with torch.autocast("cpu", torch.bfloat16):
         y_BTD = layer(x_BTD, SEGMENTS)
     assert y_BTD.dtype == torch.bfloat16

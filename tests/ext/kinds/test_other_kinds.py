@@ -89,9 +89,9 @@ def test_custom_layers_work_in_encoders_and_in_other_kinds_of_model():
         source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=3,
         d_model=12, d_ff=17, num_heads=3,
     )  # fmt: skip
-    asked: list[int] = []
+    asked = []
 
-    def make(index: int) -> Recurrent:
+    def make(index):
         asked.append(index)
         return Recurrent(12, "gru", causal=True)
 

@@ -9,7 +9,7 @@ from headway.model.visibility import Segments, Visibility
 from support.engines import PRECISIONS, SHAPES, library, model_of, search, sources, walk
 
 
-def translate() -> None:
+def translate():
     """Every precision, over several blocks of a cache, and sources of many lengths."""
     model = model_of(SHAPES["pre"])
     for precision in PRECISIONS:
@@ -20,7 +20,7 @@ def translate() -> None:
         search(engine, model, sources(3, longest=70), beam=3)
 
 
-def attend() -> None:
+def attend():
     """Full, padded, packed and banded rows, forward and backward."""
     for dtype in (torch.float32, torch.bfloat16):
         for length in (1, 37, 131):

@@ -2,7 +2,6 @@
 
 import logging
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ def own_sources(tmp_path, monkeypatch):
     return sources
 
 
-def target(sources: Path) -> Path:
+def target(sources):
     """The file of the small library in the cache."""
     compiler = find_compiler()
     assert compiler is not None
@@ -38,7 +37,7 @@ def target(sources: Path) -> Path:
 @pytest.mark.slow
 @compiled
 def test_compiling_is_logged_before_it_begins(own_sources, monkeypatch, caplog):
-    before: list[int] = []
+    before = []
     compile_it = build._compile
     monkeypatch.setattr(
         build, "_compile", lambda *args: before.append(len(caplog.records)) or compile_it(*args)

@@ -1,11 +1,9 @@
 """Native functions equal their plain versions, gradients included."""
 
-from collections.abc import Callable
 from functools import partial
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -25,7 +23,7 @@ BF16 = torch.bfloat16
 ROUNDED = {torch.float32: 2e-6, BF16: 2e-2}
 
 
-def gradients(f: Callable[..., Tensor], *inputs: Tensor) -> list[Tensor]:
+def gradients(f, *inputs):
     """Return the output and the gradients of a fixed random weighting of it."""
     leaves = [x.detach().clone().requires_grad_() for x in inputs]
     out = f(*leaves)
@@ -34,7 +32,7 @@ def gradients(f: Callable[..., Tensor], *inputs: Tensor) -> list[Tensor]:
     return [out.detach(), *(leaf.grad for leaf in leaves if leaf.grad is not None)]
 
 
-def close(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None:
+def close(found, expected, tolerance):
     assert len(found) == len(expected)
     for a, b in zip(found, expected, strict=True):
         assert a.shape == b.shape
@@ -178,8 +176,8 @@ def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(thread
     x, y = torch.randn(2, 301, 24)
     weight, bias = torch.rand(24) + 0.5, torch.randn(24)
     logits, labels = torch.randn(602, 97) * 3, torch.randint(97, (602,))
-    found: list[list[Tensor]] = []
-    sums: list[list[float]] = []
+    found = []
+    sums = []
     for count in (1, 2, 4, 7):
         threads(count)
         found.append(gradients(lambda *a: NATIVE.add_norm(*a, 1e-5, 0.0), x, y, weight, bias))
@@ -220,7 +218,7 @@ def test_cross_entropy_of_extreme_logits_is_finite():
     torch.testing.assert_close(nll.item(), 0 + 1.0986123 + 12.000006, rtol=1e-6, atol=0)
 
 
-def plain_attention(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, scale: float) -> Tensor:
+def plain_attention(q, k, v, allowed, scale):
     scores = (q @ k.transpose(-2, -1)) * scale
     fill = torch.finfo(scores.dtype).min
     return scores.masked_fill(~allowed, fill).softmax(-1) @ v
@@ -353,7 +351,7 @@ def test_linear_maps_equal_torchs(low):
     torch.manual_seed(1)
     x, weight, bias = torch.randn(5, 7, 13), torch.randn(11, 13), torch.randn(11)
 
-    def ours(*a: Tensor) -> Tensor:
+    def ours(*a):
         with torch.autocast("cpu", torch.bfloat16, enabled=low):
             return NATIVE.linear(*a)
 

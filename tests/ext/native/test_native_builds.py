@@ -14,14 +14,14 @@ from headway.ext.native import decoding
 from headway.ext.native.build import provide_library
 from headway.ext.native.library import choose_variants, share_openmp
 from headway.ext.native.native_engine import NativeEngine
-from headway.ext.native.variants import NATIVE, SOURCES, VARIANTS, Variant, read_instruction_sets
+from headway.ext.native.variants import NATIVE, SOURCES, VARIANTS, read_instruction_sets
 from headway.files import cache_directory
 from support.engines import SHAPES, distance, library, model_of, native, walk
 
 KNOWN = (*VARIANTS.get(platform.machine(), ()), NATIVE)
 
 
-def load_variant(variant: Variant) -> CDLL:
+def load_variant(variant):
     """The decoding library of a variant, which is compiled if the cache does not have it."""
     share_openmp()
     return decoding.declare_functions(
@@ -40,7 +40,7 @@ def test_variants_for_different_processors_give_the_same_bits(variant):
     compare_with(load_variant(variant), least)
 
 
-def compare_with(other: CDLL, most: dict[str, float]) -> None:
+def compare_with(other, most):
     """Compare the logits of this process's library with those of another one."""
     for shape in ("plain", "wide", "untied", "convolution"):
         model = model_of(SHAPES[shape])

@@ -226,7 +226,7 @@ def test_learned_positions_have_a_limit_and_sinusoids_do_not():
     )
 
 
-def want_too_much() -> None:
+def want_too_much():
     """Ask for more and more memory until the limit of the process, which is near."""
     assert LIBRARY is not None
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -8,7 +8,7 @@ import torch
 
 from headway.errors import HeadwayError
 from headway.ext.native.native_engine import NativeEngine, NativeEnsemble
-from headway.translation import Hypothesis, StepDecoding
+from headway.translation import StepDecoding
 from headway.translation.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native, search, sources
@@ -16,7 +16,7 @@ from support.engines import PRECISIONS, SHAPES, VOCAB, library, model_of, native
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 
 
-def is_close(ours: list[list[Hypothesis]], theirs: list[list[Hypothesis]]) -> bool:
+def is_close(ours, theirs):
     pairs = [(a, b) for x, y in zip(ours, theirs, strict=True) for a, b in zip(x, y, strict=True)]
     return all(a.tokens == b.tokens and abs(a.score - b.score) < 1e-5 for a, b in pairs)
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.ext.native.native_operations import NativeOperations
@@ -24,7 +23,7 @@ def empty_table(monkeypatch):
     monkeypatch.setattr(ops, "_installed", {})
 
 
-def gradients(agreement: float = 0.0) -> list[Tensor]:
+def gradients(agreement=0.0):
     """Return the loss of a batch and its gradient, with dropout."""
     torch.manual_seed(1)
     model = make_model(SHAPE).train()
@@ -38,12 +37,12 @@ def gradients(agreement: float = 0.0) -> list[Tensor]:
 
 @pytest.mark.parametrize("agreement", [0.0, 5.0])
 def test_a_step_asks_the_table_for_every_operation_and_the_plain_ones_compute_the_same(agreement):
-    called: set[str] = set()
+    called = set()
 
     class Listing(Operations):
         """The plain operations, which lists those that are called."""
 
-        def __getattribute__(self, name: str) -> object:
+        def __getattribute__(self, name):
             called.add(name)
             return super().__getattribute__(name)
 

@@ -17,26 +17,22 @@ from headway.ext.native.shortlist import (
     load_shortlist,
 )
 from headway.model import Transformer
-from headway.translation import Hypothesis, Translator, beam_search, save_model
+from headway.translation import Translator, beam_search, save_model
 from headway.translation.engines.plain_engine import PlainEngine
-from headway.translation.engines.protocols import Engine
-from headway.translation.search.beam_search import Ids
 from headway.translation.token_stream import stream_tokens
 from support.engines import EOS, PRECISIONS, SHAPES, VOCAB, library, model_of, native, sources
 from support.pieces import cut
 from support.toy_models import sentences, small_config
 
 
-def choices(count: int, size: int = 37) -> list[Ids]:
+def choices(count, size=37):
     generator = np.random.default_rng(1)
     return [
         np.union1d(generator.choice(VOCAB, size + 5 * i), [EOS, VOCAB - 1]) for i in range(count)
     ]
 
 
-def search(
-    engine: Engine, texts: list[list[int]], wanted: list[Ids] | None, **options: object
-) -> list[list[Hypothesis]]:
+def search(engine, texts, wanted, **options):
     limits = [5 + len(text) // 2 for text in texts]
     with torch.inference_mode():
         started = engine.start(texts, 4, max(limits), wanted)
@@ -82,9 +78,7 @@ def test_a_shortlist_of_the_whole_vocabulary_changes_nothing(precision):
 def test_a_shortlist_is_learned_from_attention(tokenizer, tmp_path, monkeypatch):
     model = Transformer(small_config(tokenizer).model).eval()
 
-    def diagonal(
-        self: object, q: torch.Tensor, k: torch.Tensor, allowed: object = None
-    ) -> torch.Tensor:
+    def diagonal(self, q, k, allowed=None):
         return torch.eye(q.size(2), k.size(2)).expand(*q.shape[:2], -1, -1)
 
     # Every target position attends to the source position of the same number.

@@ -1,9 +1,7 @@
 """Trainings of the experiments run in the process of the test, or are copies of one that was trained before."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,9 +22,7 @@ def _toys(monkeypatch):
 def _train_here(monkeypatch):
     """A worker would import torch for seconds before each training, and would know no patch of a test."""
 
-    def run_in_turn(
-        function: Callable[[Path], None], directories: Sequence[Path], processes: int
-    ) -> Iterator[Path]:
+    def run_in_turn(function, directories, processes):
         for directory in directories:
             function(directory)
             yield directory
@@ -53,7 +49,7 @@ def copied_trainings(trained, monkeypatch):
         for name in ("source_vocab_size", "target_vocab_size")
     }
 
-    def copy(directory: Path) -> None:
+    def copy(directory):
         spec = json.loads((directory / "spec.json").read_text(encoding="utf-8"))
         config = from_dict(spec["settings"], where=str(directory))
         (directory / "model").symlink_to(trained.directory)

@@ -1,17 +1,13 @@
 """The paper's arguments: identities, rules on hand-made cases, and experiments end to end."""
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from headway.config import ModelConfig
 from headway.ext.paper.experiments import (
@@ -32,7 +28,6 @@ from headway.ext.paper.experiments.figures3to5_heads import (
     weigh,
 )
 from headway.ext.paper.experiments.figures3to5_links import (
-    WordLink,
     find_anaphora,
     find_distant,
     number_clauses,
@@ -40,13 +35,12 @@ from headway.ext.paper.experiments.figures3to5_links import (
 from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.running.unmasking import remove_mask
 from headway.ext.pictures import AttentionMap, AttentionMaps
 from headway.model import Transformer, sinusoids
 
 
-def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
+def test_the_variance_is_d_k_and_scaling_makes_it_one():
     wide = scaling.measure_spread(64, scaled=False, queries=500)
     scaled = scaling.measure_spread(64, scaled=True, queries=500)
     assert abs(wide.mean) < 0.1 * 64**0.5
@@ -56,7 +50,7 @@ def test_the_variance_is_d_k_and_scaling_makes_it_one() -> None:
     assert wide.gradient < 0.5 < scaled.gradient < 1 - 1 / scaling.KEYS
 
 
-def test_linear_maps_and_convolutions_give_the_same_feed_forward_network() -> None:
+def test_linear_maps_and_convolutions_give_the_same_feed_forward_network():
     outputs, gradients = feed_forward.largest_differences(6, 10, 7)
     assert max(outputs, gradients) < 1e-12
     linear, convolution = feed_forward.equal_networks(6, 10)
@@ -66,7 +60,7 @@ def test_linear_maps_and_convolutions_give_the_same_feed_forward_network() -> No
     assert not torch.allclose(linear(x), convolution(x))
 
 
-def fit_shift(table_TD: torch.Tensor, k: int, count: int) -> tuple[torch.Tensor, float]:
+def fit_shift(table_TD, k, count):
     """Fit the map of each sine and cosine on some positions; returns it and its error on the others."""
     table_PT2 = table_TD.double().unflatten(1, (-1, 2)).transpose(0, 1)
     before, after = table_PT2[:, :-k], table_PT2[:, k:]
@@ -75,7 +69,7 @@ def fit_shift(table_TD: torch.Tensor, k: int, count: int) -> tuple[torch.Tensor,
     return map_P22.transpose(1, 2), float(error)
 
 
-def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:
+def test_shifted_sinusoids_are_rotations_that_a_fit_recovers():
     d, k = 10, 7
     table = sinusoids(200, d)
     matrix = positions.shift_matrix(d, k)
@@ -95,21 +89,19 @@ def test_shifted_sinusoids_are_rotations_that_a_fit_recovers() -> None:
     assert fit_shift(learned, k, 50)[1] > 0.5  # another table has no such map
 
 
-def test_wavelengths_are_measured_in_the_table() -> None:
+def test_wavelengths_are_measured_in_the_table():
     found = positions.measure_wavelengths(6)
     expected = [2 * math.pi * 10000 ** (2 * i / 6) for i in range(3)]
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_each_pair_is_in_one_group_of_lengths() -> None:
+def test_each_pair_is_in_one_group_of_lengths():
     pairs = tuple(("a" * n, "b") for n in range(1, 12))
     found = positions.split_by_length(pairs, (3, 7))
     assert [len(bucket) for bucket in found] == [3, 4, 4]
 
 
-def test_the_scale_paper_trains_no_layer_and_judges_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scale_paper_trains_no_layer_and_judges_none(tmp_path, monkeypatch):
     monkeypatch.setattr(arguments, "count", lambda work: [])  # it counts and times
     monkeypatch.delattr(arguments_heads, "train_two_targets")
     result = reproduce("arguments", Study(tmp_path, "paper"))
@@ -118,7 +110,7 @@ def test_the_scale_paper_trains_no_layer_and_judges_none(
 
 
 @pytest.mark.slow
-def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
+def test_two_heads_learn_two_targets_that_one_head_does_not():
     one, two = (arguments_heads.train_two_targets(heads, 1, 120) for heads in (1, 2))
     assert two.right > 0.95
     assert one.right < 0.75
@@ -127,10 +119,8 @@ def test_two_heads_learn_two_targets_that_one_head_does_not() -> None:
     assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 3, 1])
 
 
-def test_the_entropy_of_heads_is_the_mean_of_all_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def attend(keys_LH: list[list[int]]) -> AttentionMaps:
+def test_the_entropy_of_heads_is_the_mean_of_all_of_them(tmp_path, monkeypatch):
+    def attend(keys_LH):
         """Return heads that give equal weights to so many of four keys, for each of five queries."""
         rows = [[[[1 / n] * n + [0.0] * (4 - n)] * 5 for n in heads] for heads in keys_LH]
         return AttentionMaps("", "", {"cross": AttentionMap([], [], np.array(rows, np.float32))})
@@ -139,12 +129,12 @@ def test_the_entropy_of_heads_is_the_mean_of_all_of_them(
     found = {"a": attend([[1, 2, 4], [4, 2, 4]]), "b": attend([[4, 2, 4], [4, 1, 4]])}
     monkeypatch.setattr(arguments_heads, "sentence_maps", lambda translator, text, _: found[text])
     corpus = Bitext("text", (), (), (("a", "x"), ("b", "x")), ("en", "de"))
-    trial = cast(Trial, SimpleNamespace(translator=lambda: None))
+    trial = SimpleNamespace(translator=lambda: None)
     mean = arguments_heads.mean_entropy(trial, Study(tmp_path, "toy", corpus=corpus))
     assert mean == pytest.approx(8.5 / 6 * math.log(2))
 
 
-def test_without_the_mask_a_position_attends_to_later_ones() -> None:
+def test_without_the_mask_a_position_attends_to_later_ones():
     torch.manual_seed(1)
     config = ModelConfig(
         source_vocab_size=11, target_vocab_size=11, d_model=8, d_ff=6, num_heads=2,
@@ -154,7 +144,7 @@ def test_without_the_mask_a_position_attends_to_later_ones() -> None:
     source, target = torch.tensor([[3, 4, 1]]), torch.tensor([[5, 6, 7, 1]])
     other = torch.tensor([[5, 6, 2, 1]])
 
-    def first() -> torch.Tensor:
+    def first():
         return (model(source, target) - model(source, other))[0, 0].abs().max()
 
     assert first() == 0
@@ -166,7 +156,7 @@ def test_without_the_mask_a_position_attends_to_later_ones() -> None:
 
 
 @pytest.mark.slow
-def test_the_costs_of_heads_and_separable_convolutions_are_as_claimed() -> None:
+def test_the_costs_of_heads_and_separable_convolutions_are_as_claimed():
     _, heads = arguments.compare_heads(16, 5)
     assert heads.verdict == "shown"
     assert heads.ours.startswith("equal multiplications")
@@ -189,16 +179,14 @@ def test_the_costs_of_heads_and_separable_convolutions_are_as_claimed() -> None:
         (find_anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
     ],
 )
-def test_rules_find_the_words_that_belong_together(
-    rule: Callable[[str], WordLink | None], sentence: str, query: str, key: str
-) -> None:
+def test_rules_find_the_words_that_belong_together(rule, sentence, query, key):
     link = rule(sentence)
     assert link
     words = sentence.split()
     assert (words[link.query], words[link.key]) == (query, key)
 
 
-def test_no_rule_fits_other_sentences() -> None:
+def test_no_rule_fits_other_sentences():
     for sentence in ("June 1", "The modern lamp costs $8.", "She sings it."):
         assert find_distant(sentence) is find_anaphora(sentence) is None
     assert number_clauses("If it rains, Paula will sing because she can.") == [
@@ -214,7 +202,7 @@ def test_no_rule_fits_other_sentences() -> None:
     ]
 
 
-def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause() -> None:
+def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause():
     distant, _, structure = figures3to5_heads.TOPICS
     link = mark_words("The man who sang the song on Monday comes from Egypt.", distant)
     assert np.argwhere(link).tolist() == [[8, 2]]
@@ -229,7 +217,7 @@ FIVE_WORDS = (
 )  # fmt: skip
 
 
-def test_places_are_compared_with_those_of_other_sentences_of_as_many_words() -> None:
+def test_places_are_compared_with_those_of_other_sentences_of_as_many_words():
     structure = figures3to5_heads.TOPICS[2]
     pairs = [(source, "") for source in FIVE_WORDS]
     two, three, four = (mark_words(source, structure) for source in FIVE_WORDS[1:])
@@ -240,14 +228,12 @@ def test_places_are_compared_with_those_of_other_sentences_of_as_many_words() ->
     assert compare_places([pairs[1], pairs[1]], structure) == []  # they have the same places
 
 
-def random_marks(generator: np.random.Generator, words: int) -> NDArray[np.float64]:
+def random_marks(generator, words):
     clauses = generator.integers(0, 2, words).cumsum()
     return (clauses[:, None] == clauses[None, :]) / words
 
 
-def test_heads_that_know_positions_or_words_alone_are_not_above_chance(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_heads_that_know_positions_or_words_alone_are_not_above_chance(monkeypatch):
     generator = np.random.default_rng(3)
     sentences = [" ".join("a" * words) for words in (5, 8) * 20]
     marked = iter([random_marks(generator, len(source.split())) for source in sentences])
@@ -268,8 +254,8 @@ def test_heads_that_know_positions_or_words_alone_are_not_above_chance(
     assert abs(np.array(lifts)[:, 2]).max() < 1e-6  # in each sentence
 
 
-def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    def attend(clauses: list[int], *, stays: bool) -> AttentionMap:
+def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch):
+    def attend(clauses, *, stays):
         """Return a head that looks at its neighbors, only at those of its clause if it stays."""
         weights = np.zeros((1, 1, len(clauses), len(clauses)), np.float32)
         for query, own in enumerate(clauses):
@@ -290,14 +276,14 @@ def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch: pytest.Mon
         assert least <= np.mean(lifts) <= most
 
 
-def test_the_sentences_that_choose_a_head_do_not_measure_it() -> None:
+def test_the_sentences_that_choose_a_head_do_not_measure_it():
     chooses, measures = np.array([[0.1, 0.9], [0.2, 0.3]]), np.array([[0.5, -0.2], [0.4, 0.1]])
     found = choose_heads([chooses] * 3, [measures] * 2, 2)
     assert found == [ChosenHead(0, 1, [-0.2, -0.2]), ChosenHead(1, 1, [0.1, 0.1])]
 
 
 @pytest.mark.slow
-def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> None:
+def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path):
     work = Study(tmp_path, "toy")
     pairs = figures3to5.unseen_pairs(work)
     known = {source.casefold() for source, _ in (*work.corpus.train, *work.corpus.valid)}
@@ -310,7 +296,7 @@ def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_figures_of_attention_heads_are_drawn(tmp_path: Path) -> None:
+def test_the_figures_of_attention_heads_are_drawn(tmp_path):
     corpus = Bitext.built_in(300, 6)
     test = tuple(
         (sentence.format(day), "Text.")

@@ -7,12 +7,10 @@ import importlib
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Protocol, cast
 
 import pytest
 
@@ -33,10 +31,9 @@ from headway.ext.paper.experiments import (
 from headway.ext.paper.experiments.rivals import RIVALS
 from headway.ext.paper.measuring.layer_types import BY_NAME
 from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims
-from headway.ext.paper.results import Claim, Finding
+from headway.ext.paper.results import Claim
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
-from headway.ext.paper.running.labeled_texts import LabeledTexts
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
@@ -47,13 +44,12 @@ SEEDS = (1, 2, 3)
 JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
 TEXTS = 500  # of the test of parsers and classifiers
 MAKE_TASKS = classification.make_tasks
-Favored = Callable[[PlannedTrial], bool]
 
 
-def invent(plan: PlannedTrial, quality: float, jitter: Sequence[float], level: float) -> TrialGroup:
+def invent(plan, quality, jitter, level):
     """Return invented trials of a plan: the higher the quality, the better is each of their scores."""
 
-    def trial(seed: int, noise: float) -> Trial:
+    def trial(seed, noise):
         q = quality + noise / 10
         scores = {
             "bleu": level + 4 * q, "perplexity": math.exp(1 - q / 2), "right": level + 7 + 4 * q,
@@ -70,7 +66,7 @@ def invent(plan: PlannedTrial, quality: float, jitter: Sequence[float], level: f
 class Invented(Study):
     """Trains nothing: models that are favored have a better quality, by so much."""
 
-    def __init__(self, favored: Favored, gain: float, level: float = 85.0) -> None:
+    def __init__(self, favored, gain, level=85.0):
         pairs = (("a b c", "d e f"),) * 3
         test = (
             *pairs,
@@ -79,9 +75,9 @@ class Invented(Study):
         corpus = Bitext("text", pairs, pairs, test, ("en", "de"))
         super().__init__("nowhere", "toy", SEEDS, corpus=corpus)
         self.favored, self.gain, self.level = favored, gain, level
-        self.planned: list[PlannedTrial] = []
+        self.planned = []
 
-    def run_groups(self, planned: Sequence[PlannedTrial]) -> dict[str, TrialGroup]:
+    def run_groups(self, planned):
         self.planned += planned
         found = {}
         for number, plan in enumerate(planned):
@@ -90,30 +86,20 @@ class Invented(Study):
         return found
 
 
-class Part(Protocol):
-    """What plans trainings and concludes from them: an experiment, or a part of one."""
-
-    def plan(self, work: Study) -> list[PlannedTrial]: ...
-    def conclude(self, work: Study, groups: Mapping[str, TrialGroup]) -> list[Finding]: ...
-
-
-def find_claim(part: Part, work: Study, words: str) -> Claim:
+def find_claim(part, work, words):
     """The claim with these words."""
     found = part.conclude(work, work.run_groups(part.plan(work)))
     [claim] = [c for c in found if isinstance(c, Claim) and words in c.text]
     return claim
 
 
-def part(
-    plan: Callable[[Study], list[PlannedTrial]],
-    conclude: Callable[[Study, Mapping[str, TrialGroup]], Sequence[Finding]],
-) -> Part:
+def part(plan, conclude):
     """A part of an experiment that concludes with less than it, or without its models."""
-    return cast(Part, SimpleNamespace(plan=plan, conclude=conclude))
+    return SimpleNamespace(plan=plan, conclude=conclude)
 
 
 @cache
-def make_tasks(texts: int) -> list[LabeledTexts]:
+def make_tasks(texts):
     """Tasks whose tests have so many texts."""
     tasks = [*MAKE_TASKS(Study("nowhere", "toy"))]
     times = texts // len(tasks[0].parts["test"])
@@ -121,10 +107,10 @@ def make_tasks(texts: int) -> list[LabeledTexts]:
 
 
 @pytest.fixture(autouse=True)
-def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def scores_without_models(monkeypatch):
     """Read from a trial's scores what is otherwise measured on its model."""
 
-    def buckets(trial: Trial, parts: Sequence[object], language: str) -> list[tuple[float, float]]:
+    def buckets(trial, parts, language):
         return [(trial.scores["bleu"], trial.scores["perplexity"])] * len(parts)
 
     monkeypatch.setattr(classification, "make_tasks", lambda work: make_tasks(TEXTS))
@@ -135,65 +121,65 @@ def scores_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_pictures(monkeypatch):
     """Drawing takes longer than all else here."""
     monkeypatch.setattr(charts, "find_spec", lambda name: None)
 
 
-def bucket_scores(near: float, beyond: float) -> Callable[..., list[tuple[float, float]]]:
+def bucket_scores(near, beyond):
     """Scores in place of `positions.score_buckets`: so much BLEU on short and on longer sentences."""
     return lambda trial, parts, language: [
         (bleu, trial.scores["perplexity"]) for bleu in (near, beyond, 0.0)
     ]
 
 
-def named(name: str) -> Favored:
+def named(name):
     return lambda plan: plan.name == name
 
 
-def of_kind(name: str) -> Favored:
+def of_kind(name):
     """Models of this kind, whatever they are trained on."""
     return lambda plan: plan.name.startswith(name) or plan.name.endswith(f": {name}")
 
 
-def smoothed(plan: PlannedTrial) -> bool:
+def smoothed(plan):
     return plan.config.training.label_smoothing == 0.1
 
 
-def conclude_table2(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+def conclude_table2(work, groups):
     last = {name: group.bleu for name, group in groups.items() if name != "averaged"}
     return table2.score_claims(work, last, groups["averaged"].bleu)
 
 
-def plan_table2(work: Study) -> list[PlannedTrial]:
+def plan_table2(work):
     names = ("base", "big", table2.PUBLISHED, "averaged")
     return [PlannedTrial(name, work.base) for name in names]
 
 
-def make_trees() -> table4.Treebank:
-    return cast(table4.Treebank, SimpleNamespace(test=[0] * TEXTS, window=14))
+def make_trees():
+    return SimpleNamespace(test=[0] * TEXTS, window=14)
 
 
-def plan_table4(work: Study) -> list[PlannedTrial]:
+def plan_table4(work):
     names = (table4.FULL, table4.restricted_name(make_trees()))
     return [PlannedTrial(name, work.base) for name in names]
 
 
-def conclude_table4(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+def conclude_table4(work, groups):
     return table4.parsing_claims(make_trees(), groups)
 
 
-def plan_table3(work: Study) -> list[PlannedTrial]:
+def plan_table3(work):
     return table3.plan_rows(work.base, [*table3.TABLE3, *table3.CONTROLS])
 
 
-def conclude_figures(work: Study, groups: Mapping[str, TrialGroup]) -> list[Claim]:
+def conclude_figures(work, groups):
     group = groups[figures3to5.BASE]
     means = [trial.scores["right"] - 92 for trial in group.trials]
     return [figures3to5.topic_claim(work, group, figures3to5.TOPICS[0], means)]
 
 
-def described(name: str, plan: Callable[[Study], list[PlannedTrial]] | None = None) -> Part:
+def described(name, plan=None):
     """The claims of an experiment that are described in experiments.toml."""
     module = importlib.import_module(f"headway.ext.paper.experiments.{name}")
     return part(plan or module.plan, lambda work, groups: judge_claims(name, groups, work.gate))
@@ -213,7 +199,7 @@ LENGTHS = part(positions.plan, positions.compare_lengths)
 
 ON_FEW_TEXTS = (classification, SENTENCES, PARSING)
 # An experiment, words of a claim, and which models have the better scores if the claim is right.
-TRENDS: list[tuple[Part, str, Favored]] = [
+TRENDS = [
     (arguments_mask, "training loss is lower", named("without")),
     (arguments_heads, "lower effective resolution", named("8")),
     (SMOOTHING, "hurts perplexity", named("eps_ls = 0.0")),
@@ -253,13 +239,13 @@ MEASURED = re.compile(r"(.+) less (.+): ([+-])[\d.]+ \(.+\) (.+)")
 LESS_IS_BETTER = ("nats", "perplexity", "% of probability")  # of the invented scores
 
 
-def check_sides(ours: str, planned: Sequence[PlannedTrial], favored: Favored, gain: float) -> None:
+def check_sides(ours, planned, favored, gain):
     """Check that a difference is that of the models that its text names."""
     match = MEASURED.fullmatch(ours)
     assert match, ours
     *sides, sign, unit = match.groups()
 
-    def is_favored(side: str) -> bool:
+    def is_favored(side):
         # Some names are parts of others, such as "h = 1" of "h = 1, d_k = 64".
         inside = [plan for plan in planned if plan.name.rpartition(": ")[2] in side]
         return favored(max(inside, key=lambda plan: len(plan.name))) if inside else False
@@ -273,9 +259,7 @@ def check_sides(ours: str, planned: Sequence[PlannedTrial], favored: Favored, ga
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("experiment", "words", "favored"), TRENDS, ids=[words for _, words, _ in TRENDS])  # fmt: skip
-def test_a_trend_follows_the_scores_of_the_right_models(
-    experiment: Part, words: str, favored: Favored
-) -> None:
+def test_a_trend_follows_the_scores_of_the_right_models(experiment, words, favored):
     works = {gain: Invented(favored, gain) for gain in (1.0, -1.0, 0.0)}
     found = {gain: find_claim(experiment, work, words) for gain, work in works.items()}
     assert {gain: claim.verdict for gain, claim in found.items()} == {
@@ -291,7 +275,7 @@ def test_a_trend_follows_the_scores_of_the_right_models(
     )
 
 
-EQUALITIES: list[tuple[Part, str, Favored]] = [
+EQUALITIES = [
     (KINDS, "nearly identical", named("learned")),
     (SCALING, "perform similarly", named("additive, d_k = 8")),
     (TYING, "Sharing costs no quality", named(tying.THREE)),
@@ -308,9 +292,7 @@ COMPARISONS = [
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("experiment", "words", "favored"), COMPARISONS, ids=[words for _, words, _ in COMPARISONS])  # fmt: skip
-def test_two_models_are_compared_only_if_both_have_learned(
-    experiment: Part, words: str, favored: Favored
-) -> None:
+def test_two_models_are_compared_only_if_both_have_learned(experiment, words, favored):
     for level, gain in ((12.0, 18.0), (84.0, -18.0)):  # one has 84 BLEU, the other 12
         work = Invented(favored, gain, level)
         claim = find_claim(experiment, work, words)
@@ -322,8 +304,8 @@ def test_two_models_are_compared_only_if_both_have_learned(
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("experiment", "words", "favored"), MAY_FAIL, ids=[words for _, words, _ in MAY_FAIL])  # fmt: skip
 def test_a_setting_without_which_models_fail_is_judged_by_those_that_learn(
-    experiment: Part, words: str, favored: Favored
-) -> None:
+    experiment, words, favored
+):
     found = {
         gain: find_claim(experiment, Invented(favored, gain, level), words).verdict
         for level, gain in ((12.0, 18.0), (84.0, -18.0))  # one has 84 BLEU, the other 12
@@ -333,9 +315,7 @@ def test_a_setting_without_which_models_fail_is_judged_by_those_that_learn(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
-def test_table_3_says_what_follows_from_all_of_its_trainings(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_table_3_says_what_follows_from_all_of_its_trainings(monkeypatch):
     monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
     work = Invented(named("base"), 1.0)
     groups = work.run_groups(table3.plan(work))
@@ -347,12 +327,7 @@ def test_table_3_says_what_follows_from_all_of_its_trainings(
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (5_000, "holds")])
 @pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: row[1])  # fmt: skip
-def test_one_right_text_more_with_every_seed_decides_nothing(
-    row: tuple[Part, str, Favored],
-    texts: int,
-    verdict: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_one_right_text_more_with_every_seed_decides_nothing(row, texts, verdict, monkeypatch):
     """A fifth of a percent is one of 500 texts, which may be chance, or 10 of 5,000."""
     module = sys.modules[__name__]
     monkeypatch.setattr(module, "JITTER", (0.0, 0.0, 0.0))
@@ -361,8 +336,8 @@ def test_one_right_text_more_with_every_seed_decides_nothing(
     assert find_claim(experiment, Invented(favored, 0.05), words).verdict == verdict
 
 
-def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def train(heads: int, seed: int, steps: int) -> arguments_heads.TargetScores:
+def test_two_heads_are_compared_with_one(monkeypatch):
+    def train(heads, seed, steps):
         return arguments_heads.TargetScores(0.2 * heads + seed / 1000, 1.0)
 
     monkeypatch.setattr(arguments_heads, "train_two_targets", train)
@@ -374,15 +349,13 @@ def test_two_heads_are_compared_with_one(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("near", "beyond", "found"), [(85.0, 30.0, "not decided"), (85.0, 55.0, "holds")]
 )
-def test_longer_sentences_decide_only_if_they_are_translated(
-    near: float, beyond: float, found: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_longer_sentences_decide_only_if_they_are_translated(near, beyond, found, monkeypatch):
     monkeypatch.setattr(positions, "score_buckets", bucket_scores(near, beyond))
     work = Invented(of_kind("sinusoidal"), 1.0)
     assert find_claim(LENGTHS, work, "extrapolate").verdict == found
 
 
-def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
+def test_averaged_checkpoints_decide_only_if_both_models_have_learned():
     work = Invented(lambda plan: False, 0.0)
     good, bad = [85.0, 86.0, 84.0], [5.0, 6.0, 4.0]
     last = {"base": good, "big": good, table2.PUBLISHED: good}
@@ -392,7 +365,7 @@ def test_averaged_checkpoints_decide_only_if_both_models_have_learned() -> None:
 
 
 @pytest.mark.parametrize(("experiment", "words", "favored"), EQUALITIES[:2])
-def test_equality_is_judged_on_both_sides(experiment: Part, words: str, favored: Favored) -> None:
+def test_equality_is_judged_on_both_sides(experiment, words, favored):
     found = {
         gain: find_claim(experiment, Invented(favored, gain), words) for gain in (0.0, 1.0, -1.0)
     }
@@ -406,7 +379,7 @@ def test_equality_is_judged_on_both_sides(experiment: Part, words: str, favored:
     assert same.verdict == "holds"
 
 
-def test_sharing_costs_nothing_unless_it_does() -> None:
+def test_sharing_costs_nothing_unless_it_does():
     words = "Sharing costs no quality"
     found = [
         find_claim(TYING, Invented(named(tying.THREE), gain), words).verdict for gain in (-1.0, 1.0)
@@ -414,7 +387,7 @@ def test_sharing_costs_nothing_unless_it_does() -> None:
     assert found == ["holds", "does not"]
 
 
-NEEDS: list[tuple[Part, str, Favored]] = [
+NEEDS = [
     (arguments_mask, "mask is needed", named("with the mask")),
     *(
         (schedule, f"learn with {usual}, and not with {usual._replace(steps=1)}", named(f"warm-up of {usual}"))
@@ -429,9 +402,9 @@ NEEDS: list[tuple[Part, str, Favored]] = [
 )
 @pytest.mark.parametrize(("having", "lacking", "found"), [(85.0, 2.0, "holds"), (85.0, 80.0, "does not"), (12.0, 2.0, "not decided")])  # fmt: skip
 def test_a_part_is_needed_if_models_learn_only_with_it(
-    experiment: Part, words: str, favored: Favored,
-    having: float, lacking: float, found: str,
-) -> None:  # fmt: skip
+    experiment, words, favored,
+    having, lacking, found
+):  # fmt: skip
     work = Invented(favored, (having - lacking) / 4, level=lacking)
     assert find_claim(experiment, work, words).verdict == found
 
@@ -439,9 +412,7 @@ def test_a_part_is_needed_if_models_learn_only_with_it(
 @pytest.mark.parametrize(
     ("differences", "names_the_rule"), [([1.0, 1.1, 0.9], True), ([1.0, -1.0, 0.1], False)]
 )
-def test_a_claim_says_when_only_the_least_score_keeps_it_open(
-    differences: list[float], names_the_rule: bool
-) -> None:
+def test_a_claim_says_when_only_the_least_score_keeps_it_open(differences, names_the_rule):
     claim = trend_claim(
         "x", "1", "{}", differences, learned=LearnedScores(Gate(50), ([60.0], [49.0]))
     )
@@ -449,7 +420,7 @@ def test_a_claim_says_when_only_the_least_score_keeps_it_open(
     assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
 
 
-def test_a_table_says_whose_time_its_seconds_are() -> None:
+def test_a_table_says_whose_time_its_seconds_are():
     for device, words in (("cpu", "processor time."), ("cuda", "time on a GPU beside others.")):
         work = Invented(named("big"), 1.0)
         work.device = device

@@ -4,7 +4,6 @@ import base64
 import os
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -15,13 +14,12 @@ from headway.ext.demo import Example as Phrase
 from headway.ext.paper import report, reproduction
 from headway.ext.paper.experiments import classification, table2, table3, wmt14
 from headway.ext.paper.reproduction import EXPERIMENTS, Description, reproduce, write_report
-from headway.ext.paper.results import Claim, Finding, Findings, Table
+from headway.ext.paper.results import Claim, Findings, Table
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import SCALES
 from headway.ext.paper.running.settings_tables import describe_regime, list_trainings
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.verdicts import Verdict
 from headway.locks import LOCK, DirectoryLock
 
 # The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
@@ -30,19 +28,19 @@ ARGUMENTS = ("feed_forward", "figures3to5", "arguments", "positions", "scaling")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("paper")
 
 
 @pytest.fixture(autouse=True)
-def _count_no_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def _count_no_steps(monkeypatch):
     """Counting the steps of the paper's models takes seconds; test_paper_tables.py checks the counts."""
     for module in (table2, wmt14):
         monkeypatch.setattr(module, "count_step", lambda shape, tokens: 9.5e12)
 
 
 @pytest.fixture
-def without_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_parameters(monkeypatch):
     """Leave out the table of parameters, which builds all rows of Table 3."""
     monkeypatch.setattr(table3, "compare_parameters", list)
 
@@ -50,7 +48,7 @@ def without_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
 @pytest.mark.parametrize("name", [*TRAINED, *ARGUMENTS])
-def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
+def test_an_experiment_runs_at_toy_size(name, folder):
     # What experiments conclude from their trainings is tested in test_paper_claims.py.
     result = reproduce(name, Study(folder, "toy", seeds=(1,)))
     assert result.name == name
@@ -69,9 +67,7 @@ def test_an_experiment_runs_at_toy_size(name: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path, monkeypatch):
     work = Study(tmp_path, "toy", seeds=(1,))
     result = reproduce("classification", work)
     assert len(result.tables[0].rows) == 6
@@ -84,10 +80,8 @@ def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(
     assert reproduce("classification", work).tables == result.tables
 
 
-def test_no_text_is_in_two_parts_of_a_classifiers_task(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def generate(source: str, target: str, count: int) -> list[Phrase]:
+def test_no_text_is_in_two_parts_of_a_classifiers_task(tmp_path, monkeypatch):
+    def generate(source, target, count):
         """Some targets have two sources."""
         return [Phrase("ab"[i % 2], f"s {i}", f"t {i % 190}") for i in range(count)]
 
@@ -108,7 +102,7 @@ def test_no_text_is_in_two_parts_of_a_classifiers_task(
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_parameters")
 @pytest.mark.parametrize("name", ["wmt14", "table3", "table4"])
-def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path: Path) -> None:
+def test_the_scale_paper_writes_settings_that_can_be_loaded(name, tmp_path):
     from headway.config import load
 
     result = reproduce(name, Study(tmp_path, "paper"))
@@ -130,12 +124,12 @@ def test_the_scale_paper_writes_settings_that_can_be_loaded(name: str, tmp_path:
     [("table2", {"muon", "adam"}), ("table4", {"muon"}), ("schedule", {"adam"})],
 )
 def test_what_is_about_the_papers_training_is_trained_so_and_a_result_says_what_is_not(
-    name: str, optimizers: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    name, optimizers, tmp_path, monkeypatch
+):
     class Stop(Exception):
         pass
 
-    def stop(work: Study, planned: list[PlannedTrial]) -> None:
+    def stop(work, planned):
         raise Stop
 
     monkeypatch.setattr(Study, "prepare_trials", stop)
@@ -148,7 +142,7 @@ def test_what_is_about_the_papers_training_is_trained_so_and_a_result_says_what_
     assert ("a weight decay of 0.3" in regime) == (name == "table4")
 
 
-def fake(work: Study) -> list[Finding]:
+def fake(work):
     table = Table("A <table>", ("x", "y"), (("<b>", 1234567), (None, 0.00012)))
     claims = (
         Claim("c & d", "1", "2", "holds", p=0.0123),
@@ -160,26 +154,24 @@ def fake(work: Study) -> list[Finding]:
 
 
 class Reader(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.tags: list[str] = []
+        self.tags = []
         self.text = ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         for name, value in attrs:
             assert not (value or "").startswith(("http", "//")), (tag, name, value)
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
 
-def test_finished_results_are_reused_and_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[Study] = []
+def test_finished_results_are_reused_and_shown(tmp_path, monkeypatch):
+    calls = []
 
-    def count(work: Study) -> list[Finding]:
+    def count(work):
         calls.append(work)
         return fake(work)
 
@@ -188,7 +180,7 @@ def test_finished_results_are_reused_and_shown(
     described = Description("F & G", "1", counted="much")
     monkeypatch.setattr(reproduction, "EXPERIMENTS", {"fake": described})
     monkeypatch.setattr(reproduction.importlib, "import_module", lambda name: module)
-    shown: list[str] = []
+    shown = []
     first = reproduce("fake", Study(tmp_path, "minutes", show=shown.append))
     assert ", device cpu, no text given, code " in str(first.settings["work"])
     assert reproduce("fake", Study(tmp_path, "minutes", show=shown.append)) == first
@@ -228,7 +220,7 @@ def test_finished_results_are_reused_and_shown(
 
 
 @pytest.mark.slow
-def test_the_report_contains_its_figures(tmp_path: Path) -> None:
+def test_the_report_contains_its_figures(tmp_path):
     from headway.ext.paper import charts
 
     figure = charts.curves("Curve", {"a": [(1, 1.0), (2, float("nan")), (3, 2.0)]}, "x", "y")
@@ -238,8 +230,8 @@ def test_the_report_contains_its_figures(tmp_path: Path) -> None:
     assert base64.b64decode(found[1]).decode() == figure.svg
 
 
-def test_one_table_has_all_claims_in_the_papers_order() -> None:
-    def claim(text: str, verdict: Verdict, section: str = "") -> Claim:
+def test_one_table_has_all_claims_in_the_papers_order():
+    def claim(text, verdict, section=""):
         return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, 0.04, "Muon")
 
     results = [
@@ -257,7 +249,7 @@ def test_one_table_has_all_claims_in_the_papers_order() -> None:
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 
-def test_the_experiments_are_listed_with_their_sections(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_experiments_are_listed_with_their_sections(capsys):
     assert dispatch(["reproduce", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
@@ -265,10 +257,8 @@ def test_the_experiments_are_listed_with_their_sections(capsys: pytest.CaptureFi
 
 
 @pytest.mark.slow
-def test_an_experiment_that_fails_does_not_stop_the_next(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(work: Study) -> list[Finding]:
+def test_an_experiment_that_fails_does_not_stop_the_next(tmp_path, capsys, monkeypatch):
+    def fail(work):
         raise HeadwayError("it fails")
 
     monkeypatch.setattr("headway.ext.paper.experiments.smoothing.plan", fail)
@@ -283,12 +273,10 @@ def test_an_experiment_that_fails_does_not_stop_the_next(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
-def test_an_interrupted_experiment_leaves_its_finished_trainings(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_experiment_leaves_its_finished_trainings(tmp_path, capsys, monkeypatch):
     run_trials = Study.run_trials
 
-    def run_one(work: Study, planned: list[PlannedTrial]) -> None:
+    def run_one(work, planned):
         run_trials(work, planned[:1])
         raise KeyboardInterrupt
 
@@ -305,9 +293,7 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(
 
 
 @pytest.mark.slow
-def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(tmp_path, capsys):
     words = ["reproduce", "smoothing", "--scale", "paper", "--out", str(tmp_path)]
     with DirectoryLock(tmp_path):
         with pytest.raises(
@@ -322,9 +308,7 @@ def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
-def test_trainings_of_other_code_scales_and_texts_are_not_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trainings_of_other_code_scales_and_texts_are_not_listed(tmp_path, monkeypatch):
     work = Study(tmp_path, "toy", seeds=(1,))
     work.experiment = "smoothing"
     work.run_trials([PlannedTrial("base", work.base)])

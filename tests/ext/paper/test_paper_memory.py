@@ -15,7 +15,7 @@ STORY = torch.tensor([[[3, 7, 2, 9, 4], [5, 2, 0, 0, 0], [8, 3, 6, 0, 0]]])
 QUESTION = torch.tensor([[4, 9, 0, 0]])
 
 
-def make() -> MemoryNetwork:
+def make():
     torch.manual_seed(3)
     model = MemoryNetwork(11, 7, 3, 5).double()
     with torch.no_grad():
@@ -29,7 +29,7 @@ def test_the_memory_network_follows_its_equations():
     words = [table.weight for table in model.words]
     times = [table.weight for table in model.times]
 
-    def read(table: torch.Tensor, sentence: list[int]) -> torch.Tensor:
+    def read(table, sentence):
         sentence = [word for word in sentence if word]
         length, total = len(sentence), torch.zeros(7).double()
         for j, word in enumerate(sentence, 1):
@@ -59,7 +59,7 @@ def test_a_story_alone_equals_the_same_story_in_a_batch():
     torch.testing.assert_close(model(padded, questions)[:1], model(STORY, QUESTION))
 
 
-def random_data(count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def random_data(count):
     torch.manual_seed(4)
     return (
         torch.randint(1, 11, (count, 3, 5)),
@@ -96,7 +96,7 @@ def test_the_first_step_has_the_papers_rate_and_a_gradient_of_at_most_40(count, 
 
 
 def test_the_rate_is_halved_after_each_quarter_of_the_epochs():
-    rates: list[float] = []
+    rates = []
     hook = register_optimizer_step_pre_hook(
         lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
     )
@@ -136,9 +136,9 @@ def test_the_network_learns_where_people_are():
 @pytest.mark.slow
 def test_the_experiment_answers_questions_that_were_not_seen(tmp_path, monkeypatch):
     work = Study(tmp_path, "toy", seeds=(7,))
-    asked: list[tuple[torch.Tensor, ...]] = []
+    asked = []
 
-    def count(model: MemoryNetwork, data: tuple[torch.Tensor, torch.Tensor, torch.Tensor]) -> float:
+    def count(model, data):
         asked.append(data)
         return count_right(model, data)
 

@@ -33,7 +33,7 @@ class Report:
 
 
 @cache
-def read_report(scale: str) -> Report:
+def read_report(scale):
     """Read the report of a scale in docs/."""
     page = (ROOT / "docs" / f"report-{scale}.html").read_text(encoding="utf-8")
     claims = []
@@ -47,15 +47,15 @@ def read_report(scale: str) -> Report:
             for text, paper, here, judgement, *_, why in rows:
                 verdict, _, p = judgement.partition(" p ")  # "= 0.02" or "< 0.0001"
                 value = float(p.split()[1]) if p else None
-                claims.append(Claim(text, paper, here, verdict, why, p=value))  # type: ignore[arg-type]
+                claims.append(Claim(text, paper, here, verdict, why, p=value))
     return Report(_without_tags(page), claims)
 
 
-def _without_tags(html: str) -> str:
+def _without_tags(html):
     return " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
 
 
-def find_intervals(text: str) -> list[tuple[tuple[float, float, float], float]]:
+def find_intervals(text):
     """Return each mean with its interval, and how much it may be off by rounding."""
     found = []
     for match in INTERVAL.finditer(text):

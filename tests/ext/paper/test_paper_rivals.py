@@ -1,13 +1,10 @@
 """The systems that the paper names: each against its own paper's equations, alone and in a batch."""
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
 from headway.config import Config, ModelConfig, TextConfig
 from headway.ext.paper.experiments import rivals
@@ -16,9 +13,8 @@ from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.rivals import convolutional
 from headway.ext.paper.rivals.bytenet import ByteNet
 from headway.ext.paper.rivals.convolutional import ConvolutionalTranslator
-from headway.ext.paper.rivals.neural_gpu import COLUMNS, ConvolutionalUnit, NeuralGPU
-from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
-from headway.ext.paper.rivals.rival import Rival
+from headway.ext.paper.rivals.neural_gpu import COLUMNS, NeuralGPU
+from headway.ext.paper.rivals.recurrent import RecurrentTranslator
 from headway.ext.paper.rivals.rival_training import PLAIN, score_rival, translate
 from headway.ext.paper.running import scoring
 from headway.ext.paper.running.bitext import Bitext
@@ -38,7 +34,7 @@ SEGMENTS = (SOURCE != VOCABULARY - 1).long()
 TARGET = torch.tensor([[6, 2, 9, 12, 4, 8, 1], [5, 5, 13, 2, 7, 3, 1], [4, 10, 2, 7, 7, 9, 1]])
 
 
-def make(rival: Callable[[ModelConfig], Rival]) -> Rival:
+def make(rival):
     torch.manual_seed(5)
     model = rival(CONFIG)
     with torch.no_grad():
@@ -50,18 +46,18 @@ def make(rival: Callable[[ModelConfig], Rival]) -> Rival:
 
 
 @pytest.fixture(params=[*RIVALS.values(), NeuralGPU], ids=lambda rival: rival.__name__)
-def model(request: pytest.FixtureRequest) -> Rival:
+def model(request):
     return make(request.param)
 
 
-def test_a_sentence_alone_equals_the_same_sentence_in_a_batch(model: Rival) -> None:
+def test_a_sentence_alone_equals_the_same_sentence_in_a_batch(model):
     together = model(SOURCE, TARGET, SEGMENTS)
     for row, length in enumerate(SEGMENTS.sum(1).tolist()):
         alone = model(SOURCE[row : row + 1, :length], TARGET[row : row + 1])
         torch.testing.assert_close(together[row : row + 1], alone)
 
 
-def test_no_prediction_reads_its_own_or_a_later_token(model: Rival) -> None:
+def test_no_prediction_reads_its_own_or_a_later_token(model):
     before = model(SOURCE, TARGET, SEGMENTS)
     for place in range(TARGET.size(1)):
         changed = TARGET.clone()
@@ -72,7 +68,7 @@ def test_no_prediction_reads_its_own_or_a_later_token(model: Rival) -> None:
             assert not torch.allclose(after[:, place + 1], before[:, place + 1])
 
 
-def test_every_source_token_counts(model: Rival) -> None:
+def test_every_source_token_counts(model):
     before = model(SOURCE[:1], TARGET[:1])
     for place in range(SOURCE.size(1)):
         changed = SOURCE[:1].clone()
@@ -80,7 +76,7 @@ def test_every_source_token_counts(model: Rival) -> None:
         assert not torch.allclose(model(changed, TARGET[:1]), before)
 
 
-def test_step_by_step_equals_all_at_once(model: Rival) -> None:
+def test_step_by_step_equals_all_at_once(model):
     whole = model(SOURCE, TARGET, SEGMENTS).repeat_interleave(2, 0)
     state = model.start(SOURCE, SEGMENTS).repeat(2)
     order = torch.tensor([1, 0, 3, 2, 5, 4])  # the two hypotheses of each sentence change places
@@ -93,7 +89,7 @@ def test_step_by_step_equals_all_at_once(model: Rival) -> None:
     assert all(len(tensor) == 1 for tensor in state.values())
 
 
-def gated_unit(unit: GatedUnit, inputs: Tensor, state: Tensor) -> Tensor:
+def gated_unit(unit, inputs, state):
     """Appendix A.1.1 of Bahdanau et al., component by component."""
     width = len(state)
     gates, candidate = unit.gates.weight, unit.candidate.weight
@@ -104,7 +100,7 @@ def gated_unit(unit: GatedUnit, inputs: Tensor, state: Tensor) -> Tensor:
     return torch.stack([(1 - z[i]) * state[i] + z[i] * new[i] for i in range(width)])
 
 
-def test_the_recurrent_translator_follows_its_equations() -> None:
+def test_the_recurrent_translator_follows_its_equations():
     model = make(RecurrentTranslator)
     assert isinstance(model, RecurrentTranslator)
     source, target = SOURCE[0].tolist(), TARGET[0].tolist()
@@ -132,7 +128,7 @@ def test_the_recurrent_translator_follows_its_equations() -> None:
         y = model.target_embedding.weight[token]
 
 
-def convolve(taps: list[Tensor], weight: Tensor, bias: Tensor) -> Tensor:
+def convolve(taps, weight, bias):
     """Return W [x_1, ..., x_k] + b, tap by tap."""
     width = len(taps[0])
     return bias + sum(weight[:, i * width : (i + 1) * width] @ tap for i, tap in enumerate(taps))
@@ -154,23 +150,23 @@ DEVIATIONS = {
 
 
 @pytest.mark.parametrize("system", DEVIATIONS)
-def test_weights_begin_as_the_papers_say(system: type[Rival]) -> None:
+def test_weights_begin_as_the_papers_say(system):
     torch.manual_seed(1)
     sizes = {"d_model": 64, "source_vocab_size": 200, "target_vocab_size": 200, "dropout": 0.4}
-    model = system(replace(CONFIG, **sizes))  # type: ignore[arg-type]
+    model = system(replace(CONFIG, **sizes))
     for name, expected in DEVIATIONS[system].items():
         part, _, weight = name.rpartition(".")
         found = getattr(model.get_submodule(part), weight).detach().std()
         assert float(found) == pytest.approx(expected, rel=0.05), name
 
 
-def test_convs2s_follows_its_equations() -> None:
+def test_convs2s_follows_its_equations():
     model = make(ConvolutionalTranslator)
     assert isinstance(model, ConvolutionalTranslator)
     source, target = SOURCE[0].tolist(), [VOCABULARY - 1, *TARGET[0].tolist()[:-1]]
     zero, half = torch.zeros(WIDTH).double(), 0.5**0.5
 
-    def run(block: torch.nn.Module, h: list[Tensor], before: int, after: int) -> list[Tensor]:
+    def run(block, h, before, after):
         linear = block.convolution.output
         g, v = (getattr(linear.parametrizations.weight, f"original{n}") for n in (0, 1))
         weight = g * v / v.norm(dim=1, keepdim=True)  # Salimans & Kingma, 2016
@@ -203,9 +199,7 @@ def test_convs2s_follows_its_equations() -> None:
         torch.testing.assert_close(found[i], model.output(model.out_of_decoder(x)))
 
 
-def test_the_encoder_learns_from_the_mean_over_the_decoders_layers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_encoder_learns_from_the_mean_over_the_decoders_layers(monkeypatch):
     gradients = []
     for _ in range(2):
         model = make(ConvolutionalTranslator)
@@ -220,15 +214,15 @@ def test_the_encoder_learns_from_the_mean_over_the_decoders_layers(
             torch.testing.assert_close(scaled[name], plain[name])
 
 
-def test_convs2s_drops_embeddings_inputs_of_convolutions_and_the_decoders_output() -> None:
+def test_convs2s_drops_embeddings_inputs_of_convolutions_and_the_decoders_output():
     """Section 4.2 of its paper; the residual of a block has no dropout."""
     rate = 0.4
     model = make(lambda config: ConvolutionalTranslator(replace(config, dropout=rate))).train()
-    inputs: dict[str, Tensor] = {}
-    outputs: dict[str, Tensor] = {}
+    inputs = {}
+    outputs = {}
 
-    def note(name: str) -> Callable[[torch.nn.Module, tuple[Tensor], Tensor], None]:
-        def hook(_module: torch.nn.Module, arguments: tuple[Tensor], output: Tensor) -> None:
+    def note(name):
+        def hook(_module, arguments, output):
             inputs[name], outputs[name] = arguments[0], output
 
         return hook
@@ -253,12 +247,12 @@ def test_convs2s_drops_embeddings_inputs_of_convolutions_and_the_decoders_output
         torch.testing.assert_close(outputs[block], expected)
 
 
-def test_bytenet_follows_its_figures() -> None:
+def test_bytenet_follows_its_figures():
     model = make(ByteNet)
     assert isinstance(model, ByteNet)
     zero = torch.zeros(WIDTH).double()
 
-    def run(block: torch.nn.Module, x: list[Tensor], before: int, after: int) -> list[Tensor]:
+    def run(block, x, before, after):
         first, second, third = block.norms
         linear = block.convolution.output
         y = [second(block.narrow(first(x_i).relu())).relu() for x_i in x]
@@ -288,7 +282,7 @@ def test_bytenet_follows_its_figures() -> None:
         torch.testing.assert_close(found[i], model.output(model.last(x_i.relu()).relu()))
 
 
-def test_bytenet_unfolds_over_six_fifths_of_the_source_alone_and_in_a_batch() -> None:
+def test_bytenet_unfolds_over_six_fifths_of_the_source_alone_and_in_a_batch():
     model = make(ByteNet)
     lengths = {10: 12, 12: 15, 25: 30, 40: 48}
     torch.manual_seed(2)
@@ -304,20 +298,16 @@ def test_bytenet_unfolds_over_six_fifths_of_the_source_alone_and_in_a_batch() ->
         torch.testing.assert_close(model(alone, target[row : row + 1])[0], together[row])
 
 
-def convolve_image(
-    kernel: Tensor, image: list[list[Tensor]], row: int, column: int
-) -> Tensor | float:
+def convolve_image(kernel, image, row, column):
     """Return one place of U conv s: the sum over the places around it that the image has."""
-    found: Tensor | float = 0.0
+    found = 0.0
     for i, j in itertools.product((-1, 0, 1), repeat=2):
         if 0 <= row + i < len(image) and 0 <= column + j < COLUMNS:
             found = found + kernel[:, :, i + 1, j + 1] @ image[row + i][column + j]
     return found
 
 
-def update_image(
-    unit: ConvolutionalUnit, s: list[list[Tensor]], p: list[list[Tensor]]
-) -> list[list[Tensor]]:
+def update_image(unit, s, p):
     """The CGRU of Kaiser & Bengio, section 3, place by place; an encoder has no p."""
     u_kernel, r_kernel = unit.gates.weight.chunk(2)
     u_bias, r_bias = unit.gates.bias.chunk(2)
@@ -335,7 +325,7 @@ def update_image(
     ]
     kernel, bias = unit.candidate.weight, unit.candidate.bias
 
-    def place(x: int, y: int) -> Tensor:
+    def place(x, y):
         u = torch.sigmoid(convolve_image(u_kernel, s, x, y) + of_u[x][y] + u_bias)
         new = torch.tanh(convolve_image(kernel, reset, x, y) + of_candidate[x][y] + bias)
         return u * s[x][y] + (1 - u) * new
@@ -344,7 +334,7 @@ def update_image(
 
 
 @pytest.mark.slow
-def test_the_extended_neural_gpu_follows_its_equations() -> None:
+def test_the_extended_neural_gpu_follows_its_equations():
     model = make(NeuralGPU)
     assert isinstance(model, NeuralGPU)
     zero, rows = torch.zeros(WIDTH // 2).double(), 12  # 5 * 1.5 + 4
@@ -364,7 +354,7 @@ def test_the_extended_neural_gpu_follows_its_equations() -> None:
         p[row][0] = model.target_embedding.weight[token]
 
 
-def test_a_target_beyond_the_image_is_the_same_in_a_batch() -> None:
+def test_a_target_beyond_the_image_is_the_same_in_a_batch():
     model = make(NeuralGPU)
     target = torch.cat((TARGET[1:2], TARGET[:1]), 1)  # 14 tokens; the image has 9 rows of 12
     alone = model(SOURCE[1:2, :3], target)
@@ -374,17 +364,15 @@ def test_a_target_beyond_the_image_is_the_same_in_a_batch() -> None:
 
 
 @pytest.mark.slow
-def test_the_rivals_train_beside_the_transformer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def is_short(source: str, target: str) -> bool:
+def test_the_rivals_train_beside_the_transformer(tmp_path, monkeypatch):
+    def is_short(source, target):
         return max(len(source), len(target)) <= 25  # a step of a Neural GPU reads one token
 
     whole = Bitext.built_in(300, 6)
     test = tuple(pair for pair in whole.test if is_short(*pair))
     corpus = replace(whole.only("short", is_short), valid=test, test=test)
 
-    def settle(work: Study) -> Config:
+    def settle(work):
         base = work.published_base
         return replace(base, training=replace(base.training, average=1, max_steps=1))
 
@@ -403,9 +391,7 @@ def test_the_rivals_train_beside_the_transformer(
     work.run_groups(rivals.plan_translators(work))  # finished trainings are read
 
 
-def prepare_pairs(
-    folder: Path, test: tuple[tuple[str, str], ...]
-) -> tuple[PreparedData, list[Path], TextConfig]:
+def prepare_pairs(folder, test):
     """Prepare a few pairs of letters; returns them, the files of the test pairs and the settings."""
     pairs = tuple((f"a {c} 56%", f"d {c} 56 %") for c in "fghijklmnopq")
     corpus = Bitext("text", pairs, pairs[:1], test, ("en", "de"))
@@ -415,7 +401,7 @@ def prepare_pairs(
 
 
 @pytest.mark.slow
-def test_a_text_is_translated_alone_as_beside_a_longer_one(tmp_path: Path) -> None:
+def test_a_text_is_translated_alone_as_beside_a_longer_one(tmp_path):
     texts = ["a f 56%", "g h a", "a q 56% a p 56% a o n m l k"]
     data, *_ = prepare_pairs(tmp_path, tuple((text, "d") for text in texts))
     size = data.tokenizer.source_vocab_size
@@ -427,7 +413,7 @@ def test_a_text_is_translated_alone_as_beside_a_longer_one(tmp_path: Path) -> No
     assert translate(model, data.tokenizer, texts) == alone
 
 
-def test_the_transformer_is_searched_as_its_rivals_are(tmp_path: Path) -> None:
+def test_the_transformer_is_searched_as_its_rivals_are(tmp_path):
     """Its lines are not changed before the search: the rivals' search would translate the same subwords."""
     test = (("ÄB 56% {x}", "c d"), ("https://a.b c", "e"))
     data, files, text = prepare_pairs(tmp_path, test)

@@ -1,16 +1,13 @@
 """The structured self-attentive sentence embedding: against its paper's equations, and in a batch."""
 
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
 import torch
-from torch import Tensor
 
 from headway.config import Config, ModelConfig, TrainingConfig
 from headway.ext.paper.rivals import classifying
 from headway.ext.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier, penalty
-from headway.training.steps.feed import Feed
 
 CONFIG = ModelConfig(
     source_vocab_size=23, d_model=14, d_ff=11, num_heads=1, dropout=0.3, tying="none"
@@ -20,12 +17,12 @@ ONE = torch.tensor([[5, 7, 2, 9, 1], [8, 3, 1, 22, 22]])
 TWO = torch.tensor([[5, 7, 2, 1, 4, 1, 22], [8, 1, 3, 6, 9, 2, 1]])
 
 
-def make(sentences: int) -> SelfAttentiveClassifier:
+def make(sentences):
     torch.manual_seed(3)
     return SelfAttentiveClassifier(CONFIG, 3, sentences).double().eval()
 
 
-def lstm(model: SelfAttentiveClassifier, words: list[Tensor], suffix: str) -> list[Tensor]:
+def lstm(model, words, suffix):
     """An LSTM by Hochreiter & Schmidhuber's equations; torch's gates are i, f, g and o."""
     cell = model.encoder.cell
     w_x, w_h, b_x, b_h = (
@@ -42,7 +39,7 @@ def lstm(model: SelfAttentiveClassifier, words: list[Tensor], suffix: str) -> li
     return states
 
 
-def embed(model: SelfAttentiveClassifier, sentence: list[int]) -> tuple[Tensor, Tensor]:
+def embed(model, sentence):
     """Equations 5 to 8 of Lin et al. (2017), hop by hop; returns M and the penalty."""
     words = [model.embedding.weight[token] for token in sentence]
     ahead, back = lstm(model, words, ""), lstm(model, words[::-1], "_reverse")[::-1]
@@ -63,7 +60,7 @@ def embed(model: SelfAttentiveClassifier, sentence: list[int]) -> tuple[Tensor, 
     return torch.stack(rows), p
 
 
-def classify(model: SelfAttentiveClassifier, matrix: Tensor) -> Tensor:
+def classify(model, matrix):
     first, last = model.perceptron[0], model.perceptron[3]
     hidden = first.weight @ torch.cat(list(matrix)) + first.bias
     return last.weight @ hidden.clamp(min=0) + last.bias
@@ -118,7 +115,7 @@ def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own():
 
 def test_the_perceptron_has_the_dropout_of_the_configuration():
     model = make(1).train()
-    found: list[Tensor] = []
+    found = []
     model.perceptron[1].register_forward_hook(lambda module, inputs, output: found.append(output))
     model.perceptron[3].register_forward_pre_hook(lambda module, inputs: found.append(inputs[0]))
     model(ONE.repeat(30, 1), (ONE != 22).long().repeat(30, 1))
@@ -140,6 +137,6 @@ def test_training_lowers_the_penalty(monkeypatch):
     for weight in (0.0, 30.0):
         monkeypatch.setattr(classifying, "PENALTY", weight)
         model = make(1).train()
-        classifying.train(model, config, cast(Feed, feed))
+        classifying.train(model, config, feed)
         found[weight] = model.eval()(ONE, (ONE != 22).long())[1].sum().item()
     assert found[30.0] < 0.8 * found[0.0]

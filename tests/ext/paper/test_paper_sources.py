@@ -1,9 +1,7 @@
 """What a result depends on: other code, other data and another device give another one."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 
@@ -18,12 +16,11 @@ from headway.ext.paper.experiments import (
 )
 from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.reproduction import reproduce
-from headway.ext.paper.results import Finding, Table
+from headway.ext.paper.results import Table
 from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.ext.paper.running import sources, task
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.labeled_texts import LabeledTexts
-from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 
 FILES = {
@@ -45,7 +42,7 @@ FILES = {
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path, monkeypatch):
     folder = tmp_path / "pack"
     for name, text in FILES.items():
         path = folder / name
@@ -55,8 +52,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_all_that_a_module_imports_is_found_and_nothing_else(package: Path) -> None:
-    def found(*modules: str) -> set[str]:
+def test_all_that_a_module_imports_is_found_and_nothing_else(package):
+    def found(*modules):
         return {path.relative_to(package).as_posix() for path in sources.sources(*modules)}
 
     room = {"room/__init__.py", "room/part.py", "room/inner.py", "room/native/code.cpp"}
@@ -67,7 +64,7 @@ def test_all_that_a_module_imports_is_found_and_nothing_else(package: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["used.py", "room/native/code.cpp"])
-def test_the_version_follows_each_of_the_sources(name: str, package: Path) -> None:
+def test_the_version_follows_each_of_the_sources(name, package):
     first = version_in_another_process("pack.used")
     (package / "unused.py").write_text("x = 1")
     (package / name).write_text(f"{FILES[name]}x = 1\n")
@@ -78,7 +75,7 @@ def test_the_version_follows_each_of_the_sources(name: str, package: Path) -> No
     assert version_in_another_process("pack.used") == first
 
 
-def version_in_another_process(module: str) -> str:
+def version_in_another_process(module):
     sources._read.cache_clear()
     return str(sources.source_version.__wrapped__(module))
 
@@ -106,7 +103,7 @@ OTHER = (
 
 
 @pytest.mark.parametrize("text", [*SAME, *OTHER])
-def test_the_version_follows_the_code_and_no_docstring_or_comment(text: str, package: Path) -> None:
+def test_the_version_follows_the_code_and_no_docstring_or_comment(text, package):
     (package / "used.py").write_text(CODE)
     first = version_in_another_process("pack.used")
     (package / "used.py").write_text(text)
@@ -115,8 +112,8 @@ def test_the_version_follows_the_code_and_no_docstring_or_comment(text: str, pac
 
 @pytest.mark.parametrize("library", ["sacremoses", "torch"])
 def test_the_version_follows_each_library_that_decides_subwords_weights_or_scores(
-    library: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    library, monkeypatch
+):
     version = sources.code_version
     before = version("headway.files")
     monkeypatch.setattr(
@@ -132,7 +129,7 @@ def test_the_version_follows_each_library_that_decides_subwords_weights_or_score
         ("table4", ["ext/paper/settings/wsj-parsing.toml", "ext/native/native/training.cpp"]),
     ],
 )  # fmt: skip
-def test_results_follow_all_that_measures_and_judges(experiment: str, parts: list[str]) -> None:
+def test_results_follow_all_that_measures_and_judges(experiment, parts):
     found = sources.sources(f"headway.ext.paper.experiments.{experiment}")
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
     assert names >= set(parts)
@@ -142,9 +139,7 @@ def test_results_follow_all_that_measures_and_judges(experiment: str, parts: lis
 # A training may have another task, change, trainer or system than those of the base.
 @pytest.mark.slow
 @pytest.mark.parametrize("plan_trials", [arguments_mask.plan, table4.plan, rivals.plan_classifiers])
-def test_no_training_follows_what_judges_it(
-    plan_trials: Callable[[Study], list[PlannedTrial]], tmp_path: Path
-) -> None:
+def test_no_training_follows_what_judges_it(plan_trials, tmp_path):
     work = Study(tmp_path, "toy")
     for plan in plan_trials(work):
         found = sources.sources(*plan._modules(plan.task or work.corpus))
@@ -158,7 +153,7 @@ def test_no_training_follows_what_judges_it(
 
 
 @pytest.mark.slow
-def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) -> None:
+def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path):
     work = Study(tmp_path, "toy")
     plans = {plan.name: plan for plan in rivals.plan_translators(work)}
     keys = {name: plan.key(work.corpus) for name, plan in plans.items()}
@@ -177,9 +172,7 @@ def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_data_are_prepared_again_by_other_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_are_prepared_again_by_other_code(tmp_path, monkeypatch):
     pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
     text = Bitext("text", pairs[:-1], pairs[-1:], pairs[-1:], ("en", "de"))
     labeled = LabeledTexts("labels", classification.make_tasks(Study(tmp_path, "toy"))[0].examples)
@@ -199,9 +192,7 @@ def test_data_are_prepared_again_by_other_code(
             assert each.prepare(tmp_path / "data", config)[0] != first
 
 
-def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(tmp_path, monkeypatch):
     keys = set()
     for is_there in (True, False):
         monkeypatch.setattr(reproduction, "has_matplotlib", lambda found=is_there: found)
@@ -209,12 +200,10 @@ def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(
     assert len(keys) == 4
 
 
-def test_a_result_follows_what_writes_the_built_in_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_follows_what_writes_the_built_in_text(tmp_path, monkeypatch):
     versions = iter(["9.8", "9.9", ""])
 
-    def find_version(name: str) -> str:
+    def find_version(name):
         found = next(versions) if name == "babel" else metadata.version(name)
         return found or metadata.version("no such package")
 
@@ -222,13 +211,11 @@ def test_a_result_follows_what_writes_the_built_in_text(
     assert len({reproduction._key("smoothing", Study(tmp_path)) for _ in range(3)}) == 3
 
 
-def test_a_result_is_of_the_code_and_files_that_it_began_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_is_of_the_code_and_files_that_it_began_with(tmp_path, monkeypatch):
     given = tmp_path / "given"
     given.write_text("first")
 
-    def count(work: Study) -> list[Finding]:
+    def count(work):
         monkeypatch.setattr(reproduction, "code_version", lambda *modules: "another")
         given.write_text("second")
         return [Table("x", (), ())]
@@ -242,11 +229,11 @@ def test_a_result_is_of_the_code_and_files_that_it_began_with(
     assert result.settings["work"] == key != reproduction._key("table4", work)
 
 
-def test_a_result_follows_the_treebank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_follows_the_treebank(tmp_path, monkeypatch):
     monkeypatch.setattr(table4, "plan", lambda work: [])
 
-    def shown() -> str:
-        lines: list[str] = []
+    def shown():
+        lines = []
         reproduce("table4", Study(tmp_path, "toy", show=lines.append))
         return lines[0]
 

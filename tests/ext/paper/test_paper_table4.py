@@ -1,7 +1,5 @@
 """The parsing experiment: at toy size, and with a given treebank."""
 
-from pathlib import Path
-
 import pytest
 
 from headway.ext.paper.experiments import table4
@@ -11,9 +9,7 @@ from headway.ext.paper.running.study import Study
 
 
 @pytest.mark.slow
-def test_table_4_runs_at_toy_size_and_reuses_its_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_table_4_runs_at_toy_size_and_reuses_its_results(tmp_path, monkeypatch):
     work = Study(tmp_path, scale="toy", seeds=(1,))
     result = reproduce("table4", work)
     assert result.claims[0].verdict == "shown"
@@ -22,7 +18,7 @@ def test_table_4_runs_at_toy_size_and_reuses_its_results(
     assert reproduce("table4", work).tables == result.tables
 
 
-def test_a_given_treebank_replaces_the_generated_one(tmp_path: Path) -> None:
+def test_a_given_treebank_replaces_the_generated_one(tmp_path):
     folder = tmp_path / "treebank"
     folder.mkdir()
     for name, seed in (("train", 4), ("valid", 5), ("test", 6)):

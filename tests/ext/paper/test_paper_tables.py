@@ -36,7 +36,6 @@ from headway.ext.paper.settings import paper_settings
 from headway.ext.paper.table3_rows import CONTROLS, TABLE3, configure, find_row, shapes
 from headway.ext.paper.verdicts import Gate
 from headway.model import Transformer, parameter_count
-from headway.text.tokenizer import Tokenizer
 from headway.training.steps.objective import plain_loss
 
 ODD = ModelConfig(
@@ -47,13 +46,13 @@ ODD = ModelConfig(
 
 @pytest.mark.parametrize("tying", ["three-way", "target", "none"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-def test_the_formula_gives_the_parameters_of_the_built_model(tying: str, positions: str) -> None:
-    config = replace(ODD, tying=tying, positions=positions)  # type: ignore[arg-type]
+def test_the_formula_gives_the_parameters_of_the_built_model(tying, positions):
+    config = replace(ODD, tying=tying, positions=positions)
     total = parameter_count(Transformer(config))
     assert parameters_by_formula(config) == count_parameters(config) == total
 
 
-def test_rows_at_another_size_keep_the_papers_ratios() -> None:
+def test_rows_at_another_size_keep_the_papers_ratios():
     rows = {row.label: configure(SMALL, row) for row in TABLE3}
     assert {label: c.model.head_widths for label, c in rows.items() if label[:3] in ("(A)", "(B)")} == {
         "(A) h = 1": (64, 64), "(A) h = 4": (16, 16), "(A) h = 16": (4, 4), "(A) h = 32": (2, 2),
@@ -69,7 +68,7 @@ def test_rows_at_another_size_keep_the_papers_ratios() -> None:
     assert rows["(D) eps_ls = 0.2"].training.label_smoothing == 0.2
 
 
-def test_the_published_base_has_the_papers_training() -> None:
+def test_the_published_base_has_the_papers_training():
     paper = Config().training
     for scale in ("toy", "minutes", "hours", "paper"):
         work = Study("unused", scale)
@@ -99,7 +98,7 @@ def test_the_published_base_has_the_papers_training() -> None:
     assert "training.device" not in rows
 
 
-def test_the_vocabularies_found_give_the_printed_parameters() -> None:
+def test_the_vocabularies_found_give_the_printed_parameters():
     for row, shape in shapes():
         if row.millions is None:
             continue
@@ -119,7 +118,7 @@ def test_the_vocabularies_found_give_the_printed_parameters() -> None:
 
 
 @pytest.mark.slow
-def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> None:
+def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model():
     length, rows = 5, 3
     model = Transformer(ODD)
     source = torch.zeros(rows, length, dtype=torch.long)
@@ -134,7 +133,7 @@ def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model() -> 
     )
 
 
-def test_the_papers_estimates_of_cost_are_reproduced() -> None:
+def test_the_papers_estimates_of_cost_are_reproduced():
     assert table2.estimate_flops("base") == pytest.approx(3.3e18, rel=0.01)
     assert table2.estimate_flops("big") == pytest.approx(2.3e19, rel=0.01)
     for name in wmt14.SETTINGS:
@@ -143,7 +142,7 @@ def test_the_papers_estimates_of_cost_are_reproduced() -> None:
         assert config.text.vocab_size == (37_000 if "en-de" in name else 32_000)
 
 
-def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
+def test_every_file_of_the_papers_settings_loads_and_is_used():
     names = {path.stem for path in (Path(table2.__file__).parents[1] / "settings").glob("*.toml")}
     assert names == {*wmt14.SETTINGS, *table4.SETTINGS}
     for name in names:
@@ -157,14 +156,14 @@ def test_every_file_of_the_papers_settings_loads_and_is_used() -> None:
         assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
 
 
-def test_the_checked_learning_rate_is_equation_3() -> None:
+def test_the_checked_learning_rate_is_equation_3():
     assert all(claim.verdict == "shown" for claim in schedule.check_rates())
 
 
-def groups_with(change: float, base: float = 70.0) -> dict[str, TrialGroup]:
+def groups_with(change, base=70.0):
     """Make scores: every row but the base has ``change`` BLEU more, a little different for each seed."""
 
-    def trial(seed: int, shift: float) -> Trial:
+    def trial(seed, shift):
         scores = {
             "bleu": base + seed + shift * (1 + seed / 10),
             "perplexity": math.exp(1 - shift / 10),
@@ -179,14 +178,14 @@ def groups_with(change: float, base: float = 70.0) -> dict[str, TrialGroup]:
     }
 
 
-def test_what_sharing_saves_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sharing_saves_is_counted(monkeypatch):
     claim = tying.compare_parameters()
     assert (claim.verdict, claim.ours) == ("shown", "37.9 million fewer of 100.9")
     monkeypatch.setattr(tying, "count_parameters", lambda shape: 5)
     assert tying.compare_parameters().verdict == "does not"
 
 
-def test_each_row_of_table_3_is_compared_with_the_base() -> None:
+def test_each_row_of_table_3_is_compared_with_the_base():
     groups = groups_with(-2.0)
     rows = {row[0]: row for row in table3.difference_table(groups).rows}
     assert len(rows) == len(table3.score_table(groups).rows) - 1 == len(TABLE3) - 1
@@ -195,7 +194,7 @@ def test_each_row_of_table_3_is_compared_with_the_base() -> None:
     assert {claim.verdict for claim in judge_claims("table3", groups, Gate(50.0))} >= {"holds"}
 
 
-def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Tokenizer) -> None:
+def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer):
     torch.manual_seed(5)
     sizes = {
         "source_vocab_size": tokenizer.source_vocab_size,
@@ -225,7 +224,7 @@ def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer: Token
 
 
 @pytest.mark.slow
-def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite() -> None:
+def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite():
     points = {"a": [(1.0, 2.0), (2.0, math.inf), (3.0, 1.0)], "b": [(1.0, 0.5)]}
     one, two = (curves("c", points, "x", "y", log_x=True, log_y=True) for _ in range(2))
     assert one == two
@@ -238,7 +237,7 @@ def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite() -> N
     assert matplotlib.rcParams["svg.hashsalt"] is None  # drawing changes no setting
 
 
-def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_a_chart_has_no_picture(monkeypatch):
     monkeypatch.setattr(charts, "find_spec", lambda name: None)
     figures = (
         charts.curves("drawn curves", {"a": [(1.0, 2.0)]}, "x", "y"),
@@ -251,7 +250,7 @@ def test_without_matplotlib_a_chart_has_no_picture(monkeypatch: pytest.MonkeyPat
         assert re.search(rf"{figure.caption}.* headway\[pictures\]", page)
 
 
-def test_described_claims_name_trainings_and_the_papers_numbers(tmp_path: Path) -> None:
+def test_described_claims_name_trainings_and_the_papers_numbers(tmp_path):
     work = Study(tmp_path, "toy", corpus=Bitext("x", (), (), (), ("en", "de")))
     base = find_row("base")
     for name, described in EXPERIMENTS.items():

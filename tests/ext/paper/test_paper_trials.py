@@ -4,8 +4,6 @@ import json
 import os
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ from headway.translation.directory import WEIGHTS
 from support.toy_scale import TOY
 
 
-def plan(directory: Path, trainer: str | None = None, version: str = "") -> Path:
+def plan(directory, trainer=None, version=""):
     """Write a spec that needs no data."""
     spec = {
         "trainer": trainer, "modules": [RUNNER], "version": version or code_version(RUNNER),
@@ -31,18 +29,18 @@ def plan(directory: Path, trainer: str | None = None, version: str = "") -> Path
     return directory
 
 
-def finish(directory: Path, **changes: Any) -> Trial:
+def finish(directory, **changes):
     trial = Trial("a", 1, directory / "model", 5, 3, ((1, 2.0),), {"bleu": 7.0}, 1.0, 2.0, TOY)
     write_trial(trial := replace(trial, **changes))
     return trial
 
 
-def take_the_lock(directory: Path) -> None:
+def take_the_lock(directory):
     """A trainer; another process wants to train the same, which needs the lock."""
     DirectoryLock(directory).acquire()
 
 
-def train_nothing(directory: Path) -> None:
+def train_nothing(directory):
     finish(directory)
 
 

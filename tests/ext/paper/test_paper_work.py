@@ -13,10 +13,8 @@ from headway.errors import HeadwayError
 from headway.ext.paper.results import Claim, Figure, Findings, Table
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
-from headway.ext.paper.running.scoring import Pairs
 from headway.ext.paper.running.settings_tables import list_trainings
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.running.trial_forecast import Forecast
 from headway.ext.paper.running.unmasking import remove_mask
 from headway.ext.paper.running.workers import run_together
@@ -31,14 +29,13 @@ from headway.ext.paper.verdicts import (
     verdict,
     verdict_not_worse,
 )
-from headway.model import Transformer
 from headway.text.prepared import PreparedData
-from headway.training.steps.trainer import Step, Trainer
+from headway.training.steps.trainer import Trainer
 
 TABLE = Table("t", ("a", "b"), (("x", 1), ("y", None), ("z", 2.5)), "n")
 
 
-def test_a_result_is_read_as_it_was_written() -> None:
+def test_a_result_is_read_as_it_was_written():
     result = Findings(
         "one", "One", "3.1", (TABLE,), (Figure("f", "<svg/>"),), (Claim("c", "1", "2", "holds"),),
         "all", 3.5, {"steps": 3},
@@ -51,17 +48,17 @@ def test_a_result_is_read_as_it_was_written() -> None:
     with pytest.raises(ValueError, match="2 columns"):
         Table("t", ("a", "b"), (("x",),))
     with pytest.raises(ValueError, match="verdict"):
-        Claim("c", "1", "2", "perhaps")  # type: ignore[arg-type]
+        Claim("c", "1", "2", "perhaps")
 
 
 @pytest.mark.parametrize(
     ("degrees", "known"), [(1, 12.7062), (2, 4.3027), (4, 2.7764), (9, 2.2622), (30, 2.0423)]
 )
-def test_quantiles_equal_those_of_printed_tables(degrees: int, known: float) -> None:
+def test_quantiles_equal_those_of_printed_tables(degrees, known):
     assert t_quantile(degrees) == pytest.approx(known, abs=1e-4)
 
 
-def test_an_interval_equals_one_computed_by_hand() -> None:
+def test_an_interval_equals_one_computed_by_hand():
     mean, low, high = t_interval([1.0, 2.0, 3.0])
     half = 4.302653 / math.sqrt(3)
     assert (mean, low, high) == pytest.approx((2.0, 2.0 - half, 2.0 + half), abs=1e-5)
@@ -69,7 +66,7 @@ def test_an_interval_equals_one_computed_by_hand() -> None:
     assert interval_text([1.25], 1, sign=True) == "+1.2"
 
 
-def test_equal_differences_are_no_surer_than_the_smallest_one_that_there_is() -> None:
+def test_equal_differences_are_no_surer_than_the_smallest_one_that_there_is():
     equal, half = [-0.25, -0.25, -0.25], 0.2 * 4.302653 / math.sqrt(3)
     assert (
         interval_text(equal, 3, spread=0.2) == f"-0.250 ({-0.25 - half:.3f} to {-0.25 + half:.3f})"
@@ -79,14 +76,14 @@ def test_equal_differences_are_no_surer_than_the_smallest_one_that_there_is() ->
     assert t_interval([1.0, 2.0, 3.0], 0.9) == t_interval([1.0, 2.0, 3.0])
 
 
-def test_an_interval_ends_where_no_value_can_be() -> None:
+def test_an_interval_ends_where_no_value_can_be():
     assert interval_text([0.1, 0.3, 1.0], 1) == "0.5 (-0.7 to 1.6)"
     assert percent_text([99.0, 100.0, 98.0], 1) == "99.0 (96.5 to 100.0)"
     assert percent_text([0.0, 1.0, 2.0], 1) == "1.0 (0.0 to 3.5)"
     assert perplexity_text([1.1, 1.3, 1.5]) == "1.30 (1.00 to 1.80)"
 
 
-def test_p_values_equal_those_of_printed_tables_and_are_judged_together() -> None:
+def test_p_values_equal_those_of_printed_tables_and_are_judged_together():
     # The mean of three seeds is 4.3027 of its standard errors from zero where the interval ends there.
     half = 4.302653 / math.sqrt(3)
     assert p_value([half - 1, half, half + 1]) == pytest.approx(0.05, abs=1e-5)
@@ -100,7 +97,7 @@ def test_p_values_equal_those_of_printed_tables_and_are_judged_together() -> Non
     assert count_surviving([]) == 0
 
 
-def test_no_loss_holds_only_if_the_interval_is_above_the_margin() -> None:
+def test_no_loss_holds_only_if_the_interval_is_above_the_margin():
     assert verdict_not_worse([0.1, -0.1, 0.0], 0.5) == "holds"
     assert verdict_not_worse([3.0, 3.1, 2.9], 0.5) == "holds"
     assert verdict_not_worse([-3.0, -3.1, -2.9], 0.5) == "does not"
@@ -108,7 +105,7 @@ def test_no_loss_holds_only_if_the_interval_is_above_the_margin() -> None:
     assert verdict_not_worse([0.0], 0.5) == "not decided"
 
 
-def test_parts_of_the_text_share_no_sentence() -> None:
+def test_parts_of_the_text_share_no_sentence():
     text = Bitext.built_in(300, 6)
     parts = [
         {source.casefold() for source, _ in part} for part in (text.train, text.valid, text.test)
@@ -123,11 +120,11 @@ def test_parts_of_the_text_share_no_sentence() -> None:
 
 
 @pytest.mark.slow
-def test_the_test_text_is_kept_out_of_training(tmp_path: Path) -> None:
+def test_the_test_text_is_kept_out_of_training(tmp_path):
     pairs = tuple((f"the word {c} is here", f"das Wort {c} ist da") for c in ascii_lowercase)
     other, config = (("the other one", "das andere"),), TextConfig(vocab_size=300)
 
-    def count(valid: Pairs, test: Pairs) -> int:
+    def count(valid, test):
         data, _ = Bitext("text", pairs, valid, test, ("en", "de")).prepare(tmp_path, config)
         return len(PreparedData.open(data).train)
 
@@ -136,16 +133,14 @@ def test_the_test_text_is_kept_out_of_training(tmp_path: Path) -> None:
     assert count(pairs[:5], pairs[3:9]) == 17
 
 
-def set_to_zero(model: Transformer) -> None:
+def set_to_zero(model):
     for parameter in model.parameters():
         parameter.data.zero_()
 
 
 @pytest.mark.slow
-def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[str] = []
+def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(tmp_path, monkeypatch):
+    shown = []
     work = Study(tmp_path, "toy", show=shown.append)
     [first] = work.run_trials([PlannedTrial("one", work.base)])
     assert first.steps == 3
@@ -158,7 +153,7 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
     assert first.parameters == sum(p.numel() for p in model.parameters())
     assert first.translator().translate("two") is not None
 
-    def refuse(place: Path) -> None:
+    def refuse(place):
         raise AssertionError(f"{place} trained again")
 
     with monkeypatch.context() as patch:
@@ -183,28 +178,26 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(
 
 
 @pytest.mark.slow
-def test_a_trial_in_a_worker_is_the_same_as_in_this_process(
-    trained: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trial_in_a_worker_is_the_same_as_in_this_process(trained, tmp_path, monkeypatch):
     monkeypatch.setattr("headway.ext.paper.running.study.run_together", run_together)
     work = Study(tmp_path, "toy", processes=2)
     planned = [PlannedTrial("x", work.published_base)] * 2  # equal ones are trained once
     assert [trial.scores for trial in work.run_trials(planned)] == [trained.scores] * 2
 
 
-def halve_and_remove_mask(model: Transformer) -> None:
+def halve_and_remove_mask(model):
     for parameter in model.parameters():
         parameter.data.mul_(0.5)
     remove_mask(model)
 
 
 @pytest.mark.slow
-def test_an_interrupted_trial_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_trial_begins_again(tmp_path, monkeypatch):
     gradient = Trainer._gradient
     plan = PlannedTrial("base", Study(tmp_path, "toy").published_base, change=halve_and_remove_mask)
     [whole] = Study(tmp_path / "whole", "toy").run_trials([plan])
 
-    def stop_in_three(trainer: Trainer, data: Step) -> object:
+    def stop_in_three(trainer, data):
         if trainer.steps == 3:
             raise KeyboardInterrupt
         return gradient(trainer, data)
@@ -223,7 +216,7 @@ def test_an_interrupted_trial_begins_again(tmp_path: Path, monkeypatch: pytest.M
     assert not [*tmp_path.glob("*/trials/*/run")]
 
 
-def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remaining_time_follows_the_pace_so_far(monkeypatch):
     a, b, c = map(Path, "abc")
     times = iter((100.0, 160.0, 220.0))
     monkeypatch.setattr(
@@ -237,18 +230,16 @@ def test_the_remaining_time_follows_the_pace_so_far(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
-def test_trainings_of_other_machines_count_if_they_are_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trainings_of_other_machines_count_if_they_are_the_same(tmp_path, monkeypatch):
     """Another device and other libraries are another machine; other settings are another training."""
     other = Study(tmp_path / "gpu", "toy", seeds=(1, 2))
-    plans = [PlannedTrial(name, replace(other.base, model=replace(other.base.model, norm=name))) for name in ("pre", "post")]  # type: ignore[arg-type]  # fmt: skip
+    plans = [PlannedTrial(name, replace(other.base, model=replace(other.base.model, norm=name))) for name in ("pre", "post")]  # fmt: skip
     groups = other.run_groups(plans)
     monkeypatch.setattr(
         "headway.ext.paper.running.planned_trial.library_versions", lambda: ["another"]
     )
 
-    def refuse(place: Path) -> None:
+    def refuse(place):
         raise AssertionError(f"{place} trained again")
 
     monkeypatch.setattr("headway.ext.paper.running.study.run_trial", refuse)

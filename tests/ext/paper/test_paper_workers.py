@@ -7,7 +7,6 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO
 
 import pytest
 
@@ -24,22 +23,22 @@ class FakeWorker:
 
     started: dict[str, "FakeWorker"]
 
-    def __init__(self, command: list[str], **options: object) -> None:
+    def __init__(self, command, **options):
         self.name, self.is_terminated = Path(command[-1]).name, threading.Event()
         if self.name == "c":  # which the thread of the failed one has taken
             assert self.started["b"].is_terminated.wait(20)
         self.started[self.name] = self
 
-    def __enter__(self) -> "FakeWorker":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error):
         pass
 
-    def terminate(self) -> None:
+    def terminate(self):
         self.is_terminated.set()
 
-    def wait(self) -> int:
+    def wait(self):
         if self.name == "a":
             while "b" not in self.started:
                 pass
@@ -47,9 +46,7 @@ class FakeWorker:
         return -15 if self.is_terminated.wait(5) else 0
 
 
-def test_no_worker_runs_on_when_another_has_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_worker_runs_on_when_another_has_failed(tmp_path, monkeypatch):
     monkeypatch.setattr(FakeWorker, "started", {}, raising=False)
     monkeypatch.setattr(workers.subprocess, "Popen", FakeWorker)
     places = [tmp_path / name for name in "abcd"]
@@ -64,10 +61,10 @@ def test_no_worker_runs_on_when_another_has_failed(
 class ForkedWorker(Forked):
     """A worker that need not import torch; it is forked in the place of a new process."""
 
-    def __init__(self, command: list[str], stdout: IO[bytes], **options: object) -> None:
+    def __init__(self, command, stdout, **options):
         ours, self.input = os.pipe()
 
-        def work() -> None:
+        def work():
             os.setpgid(0, 0)
             os.dup2(ours, 0)
             os.close(self.input)
@@ -77,10 +74,10 @@ class ForkedWorker(Forked):
         super().__init__(work, Path(str(stdout.name)))
         os.close(ours)
 
-    def __enter__(self) -> "ForkedWorker":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error):
         os.close(self.input)
 
 
@@ -90,8 +87,8 @@ FORKING = SimpleNamespace(Popen=ForkedWorker, PIPE=subprocess.PIPE)
 
 @pytest.mark.slow
 def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(workers, "subprocess", FORKING)
     directory = tmp_path / "a"
     directory.mkdir()

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +22,7 @@ SOURCES = sentences(5, 31)
 REFERENCES = [translate_words(text) for text in SOURCES]
 
 
-def count_heads(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -> list[Head]:
+def count_heads(kind, *maps, labels=None):
     """Return the heads of one layer with these maps."""
     tokens = labels or [f" w{i}" for i in range(len(maps[0]) - 1)] + ["</s>"]
     found = AttentionMap(tokens, tokens, np.stack(maps)[None].astype(np.float32))
@@ -31,7 +30,7 @@ def count_heads(kind: str, *maps: np.ndarray, labels: list[str] | None = None) -
     return list(average_roles(kind, measured))
 
 
-def test_a_head_that_always_does_one_thing_has_that_role() -> None:
+def test_a_head_that_always_does_one_thing_has_that_role():
     """The share of that role is one, and the entropy is that of the rows."""
     n = 7
     itself, behind, ahead = np.eye(n), np.eye(n, k=-1), np.eye(n, k=1)
@@ -48,7 +47,7 @@ def test_a_head_that_always_does_one_thing_has_that_role() -> None:
     assert [head.entropy for head in heads] == pytest.approx([0, 0, 0, 0, np.log(n)], abs=1e-6)
 
 
-def test_heads_are_compared_with_the_alignment_word_by_word() -> None:
+def test_heads_are_compared_with_the_alignment_word_by_word():
     """Subwords of both sides are merged to words before the comparison."""
     queries, keys = [" gro", "ß", " Hund", "</s>"], [" big", " d", "og", "</s>"]
     right = np.array([[1, 0, 0, 0], [0.2, 0, 0.3, 0.5], [0.4, 0.3, 0.3, 0], [0, 0, 0, 1]])
@@ -60,12 +59,12 @@ def test_heads_are_compared_with_the_alignment_word_by_word() -> None:
     assert find_aligned(maps, []).shape == (1, 2, 0)
 
 
-def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Translator) -> None:
+def test_shares_equal_a_count_over_every_row_of_all_sentences(translator):
     heads = {head.place: head for head in head_roles(translator, SOURCES, REFERENCES)}
     maps = [sentence_maps(translator, s, t).maps for s, t in zip(SOURCES, REFERENCES, strict=True)]
     assert len(heads) == 3 * 2 * 3
     for (kind, layer, number), head in heads.items():
-        hits: dict[str, list[bool]] = {"itself": [], "previous": [], "following": [], "end": []}
+        hits = {"itself": [], "previous": [], "following": [], "end": []}
         for found in maps:
             weights = found[kind].weights[layer, number]
             for i, row in enumerate(weights):
@@ -85,15 +84,13 @@ def test_shares_equal_a_count_over_every_row_of_all_sentences(translator: Transl
 
 
 @pytest.fixture(scope="module")
-def to_french(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+def to_french(tmp_path_factory):
     """Return a translator whose sources begin with the symbol of the target language."""
     path = write_several(tmp_path_factory.mktemp("several"))
     return Translator.load(path, "cpu").to("fr", "en")
 
 
-def test_the_symbol_of_a_language_is_no_word_of_an_alignment(
-    to_french: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_symbol_of_a_language_is_no_word_of_an_alignment(to_french, monkeypatch):
     source, target, links = "the cat sees", "der Hund läuft", [(0, 0), (2, 1), (1, 2)]
     words = sentence_maps(to_french, source, target).words().maps["cross"]
     assert words.keys == [" >>fr<<", " the", " cat", " sees", "</s>"]
@@ -115,11 +112,11 @@ class Reader(torch.nn.Module):
         read: Pairs of a source token, and the target tokens that depend on it.
     """
 
-    def __init__(self, pads: tuple[int, int], read: list[tuple[int, list[int]]]) -> None:
+    def __init__(self, pads, read):
         super().__init__()
         self.pads, self.read = pads, read
 
-    def forward(self, source_BS: torch.Tensor, target_BT: torch.Tensor) -> torch.Tensor:
+    def forward(self, source_BS, target_BT):
         logits = torch.zeros(*target_BT.shape, self.pads[1] + 1)
         for source, targets in self.read:
             there = source_BS[:, source] != self.pads[0]
@@ -131,9 +128,9 @@ class Reader(torch.nn.Module):
 @pytest.mark.parametrize("largest", [1, 1 << 24], ids=["one by one", "all at once"])
 @pytest.mark.parametrize("names_a_language", [False, True])
 def test_occlusion_finds_the_word_that_a_prediction_depends_on(
-    translator: Translator, to_french: Translator, names_a_language: bool, largest: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    translator, to_french, names_a_language, largest,
+    monkeypatch
+):  # fmt: skip
     """The last target word depends on no source word; a symbol of a language is no word."""
     model = to_french if names_a_language else translator
     sentence = read_sentence(model, "the cat sees", "der Hund läuft grün")
@@ -147,9 +144,7 @@ def test_occlusion_finds_the_word_that_a_prediction_depends_on(
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_removing_a_head_equals_a_zero_output_of_that_head(
-    translator: Translator, kind: str
-) -> None:
+def test_removing_a_head_equals_a_zero_output_of_that_head(translator, kind):
     """The logits are the same as with a hook that sets the head's output to zero before W^O."""
     layer, head = 1, 2
     model, tokenizer = translator.model, translator.tokenizer
@@ -161,7 +156,7 @@ def test_removing_a_head_equals_a_zero_output_of_that_head(
     before = {name: value.clone() for name, value in model.state_dict().items()}
     less = remove_heads(translator, [(kind, layer, head)])
 
-    def set_head_to_zero(_module: object, _inputs: object, heads: torch.Tensor) -> torch.Tensor:
+    def set_head_to_zero(_module, _inputs, heads):
         heads = heads.clone()
         heads[:, head] = 0
         return heads
@@ -176,9 +171,7 @@ def test_removing_a_head_equals_a_zero_output_of_that_head(
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
 
-def test_removing_heads_lowers_bleu(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_removing_heads_lowers_bleu(translator, monkeypatch):
     search = replace(translator.default_search, beam=1, max_extra=3)
     references = translator.translate(SOURCES, search)
     ablation = HeadAblation(translator, SOURCES, references, search)
@@ -188,12 +181,10 @@ def test_removing_heads_lowers_bleu(
     assert ablation.bleu_lost(everything) > 20
 
 
-def test_aligning_heads_are_compared_with_as_many_random_others(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[list[tuple[str, int, int]]] = []
+def test_aligning_heads_are_compared_with_as_many_random_others(translator, monkeypatch):
+    tried = []
 
-    def lost(_: HeadAblation, places: list[tuple[str, int, int]]) -> float:
+    def lost(_, places):
         tried.append(list(places))
         return float(len(tried))
 
@@ -221,7 +212,7 @@ def test_aligning_heads_are_compared_with_as_many_random_others(
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[str]:
+def files(tmp_path):
     """Return the arguments of the command; the third pair is blank."""
     columns = {
         "source": [*SOURCES[:2], "", *SOURCES[2:]],
@@ -236,9 +227,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_command_prints_every_head(
-    model_directory: Path, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_every_head(model_directory, files, capsys):
     words = ["heads", str(model_directory), *files, "--no-bleu"]
     dispatch([*words, "--json"])
     captured = capsys.readouterr()
@@ -258,9 +247,7 @@ def test_the_command_prints_every_head(
 
 
 @pytest.mark.slow
-def test_the_command_prints_the_lost_bleu(
-    model_directory: Path, files: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_prints_the_lost_bleu(model_directory, files, capsys):
     dispatch(["heads", str(model_directory), *files, "--pairs", "2"])
     text = capsys.readouterr().out
     assert "aligning heads (layer.head): " in text

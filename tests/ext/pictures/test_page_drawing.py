@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from headway.ext.pictures.html_page import view_script
-from headway.ext.pictures.layout import Box, PictureLayout
-from headway.ext.pictures.links import Selection, TokenLink, choose_cells, choose_links, head_boxes
+from headway.ext.pictures.links import Selection, choose_cells, choose_links, head_boxes
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.style import FAINTEST, head_color, head_dash
 from headway.ext.pictures.views import VIEWS, view_json
@@ -73,7 +72,7 @@ def drawn(maps):
     return iter(found)
 
 
-def spot(choice: Selection) -> dict[str, int] | None:
+def spot(choice):
     """Return what the pointer of the page's reader is at."""
     chosen = {"query": choice.query, "key": choice.key}
     return {name: token for name, token in chosen.items() if token is not None} or None
@@ -97,9 +96,7 @@ def test_the_page_draws_what_the_files_draw(maps, drawn):
     assert min(links_seen, boxes_seen, cells_seen) > 50
 
 
-def check_links(
-    layout: PictureLayout, choice: Selection, links: list[TokenLink], elements: Elements
-) -> None:
+def check_links(layout, choice, links, elements):
     """Compare the lines of the page with links: their ends, looks and order."""
     lines = [part["attributes"] for part in elements if part["name"] == "line"]
     assert [line["stroke-opacity"] for line in lines] == [f"{link.weight:.3f}" for link in links]
@@ -121,7 +118,7 @@ def check_links(
         assert dashes == (list(head_dash(link.head or 0)) if has_dashes else [])
 
 
-def check_boxes(boxes: list[Box], elements: Elements) -> None:
+def check_boxes(boxes, elements):
     """Compare the boxes behind tokens; those of equal links may change places."""
     shown = [
         part["attributes"] for part in elements if part["attributes"].get("class") == "head-box"
@@ -138,11 +135,9 @@ def check_boxes(boxes: list[Box], elements: Elements) -> None:
         assert found["fill"] == same.fill
 
 
-def check_cells(
-    layout: PictureLayout, choice: Selection, cells: list[np.ndarray], elements: Elements
-) -> None:
+def check_cells(layout, choice, cells, elements):
     """Compare the cells of all maps: the page has a path for each shade."""
-    shades: dict[tuple[int, int, int], float] = {}
+    shades = {}
     for path in (part["attributes"] for part in elements if part["name"] == "path"):
         for x, y in re.findall(r"M([\d.]+) ([\d.]+)", path["d"]):
             at = cell_at(layout, float(x), float(y))
@@ -160,7 +155,7 @@ def check_cells(
     assert shades == pytest.approx(wanted, abs=6e-4)
 
 
-def cell_at(layout: PictureLayout, x: float, y: float) -> tuple[int, int, int]:
+def cell_at(layout, x, y):
     """Return the map, row and column of the cell that begins at (x, y)."""
     for number, place in enumerate(layout.maps):
         left, top, width, height = place.area

@@ -9,9 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from headway.ext.pictures.layout import PictureLayout, TokenLabels
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST, head_color
 from headway.ext.pictures.text_width import text_width
 from headway.ext.pictures.views import VIEWS, draw_view, view_json
@@ -21,7 +19,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7
 
 
-def labels(count: int, last: str = "</s>") -> list[str]:
+def labels(count, last="</s>"):
     return [f" w{i}" for i in range(count - 1)] + [last]
 
 
@@ -29,7 +27,7 @@ def labels(count: int, last: str = "</s>") -> list[str]:
 def maps():
     random = np.random.default_rng(5)
 
-    def draw(rows: int, columns: int) -> np.ndarray:
+    def draw(rows, columns):
         return random.dirichlet(np.full(columns, 0.4), (LAYERS, HEADS, rows)).astype(np.float32)
 
     return AttentionMaps(
@@ -42,17 +40,17 @@ def maps():
     )
 
 
-def read(picture: Picture) -> ElementTree.Element:
+def read(picture):
     pytest.importorskip("matplotlib")
     return ElementTree.fromstring(picture.svg())
 
 
-def group(root: ElementTree.Element, name: str) -> ElementTree.Element:
+def group(root, name):
     [found] = [element for element in root.iter(f"{SVG}g") if element.get("id") == name]
     return found
 
 
-def style(element: ElementTree.Element) -> dict[str, str]:
+def style(element):
     pairs = (part.split(":", 1) for part in str(element.get("style")).split(";"))
     return {name.strip(): value.strip() for name, value in pairs}
 
@@ -92,7 +90,7 @@ def test_every_link_shows_its_weight(maps, view, heads):
 def test_links_end_at_their_tokens(maps):
     """Columns have tokens and links at the same heights, the paper's orientation at the same x."""
     for view, along in (("heads", 1), ("paper", 0)):
-        layout = draw_view(maps, view, "cross").layout  # type: ignore[arg-type]
+        layout = draw_view(maps, view, "cross").layout
         queries, keys = layout.queries, layout.keys
         assert queries
         assert keys
@@ -142,7 +140,7 @@ def test_the_view_of_one_query_has_only_its_links(maps, view):
     assert bold == [3]
 
 
-def cells_of(root: ElementTree.Element, name: str, shape: tuple[int, int]) -> np.ndarray:
+def cells_of(root, name, shape):
     """Return the opacity in the middle of each cell of a map."""
     from matplotlib.image import imread
 
@@ -186,7 +184,7 @@ def test_a_heat_map_is_the_mean_of_its_heads(maps):
 def test_the_alignment_links_each_target_word_to_its_strongest_sources(maps):
     picture = draw_view(maps, "alignment")
     mean = maps.maps["cross"].weights[-1].mean(0)  # Shallow models align best in the last layer.
-    linked: dict[int, set[int]] = {}
+    linked = {}
     for link in picture.links:
         linked.setdefault(link.query, set()).add(link.key)
         assert link.weight == pytest.approx(mean[link.query, link.key])
@@ -195,9 +193,7 @@ def test_the_alignment_links_each_target_word_to_its_strongest_sources(maps):
     assert len(group(read(picture), "links").findall(f"{SVG}path")) == len(picture.links)
 
 
-def extent(
-    text: str, x: float, y: float, size: float, anchor: str, *, is_turned: bool
-) -> list[float]:
+def extent(text, x, y, size, anchor, *, is_turned):
     """Return left, top, right and bottom of a label."""
     width = text_width(text, size)
     before = {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * width
@@ -206,14 +202,14 @@ def extent(
     return [x - before, y - size / 2, x - before + width, y + size / 2]
 
 
-def side_extents(side: TokenLabels) -> list[list[float]]:
+def side_extents(side):
     return [
         extent(text, *point, side.size, side.anchor, is_turned=side.is_turned)
         for text, point in zip(side.texts, side.points, strict=True)
     ]
 
 
-def check_layout(layout: PictureLayout) -> None:
+def check_layout(layout):
     """Check that nothing leaves a layout, and that no label covers another or the links."""
     taken = [extent(t.text, t.x, t.y, t.size, t.anchor, is_turned=False) for t in layout.labels]
     for side in (layout.queries, layout.keys):

@@ -22,24 +22,21 @@ from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
-from headway.translation import Translator
 from support.attention_json import read_maps
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
 
-def picture(model: Path, *words: str) -> None:
+def picture(model, *words):
     dispatch(["picture", str(model), SOURCE, "--target", TARGET, *words])
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_the_explained_steps_give_the_output_of_the_model(
-    translator: Translator, kind: str
-) -> None:
+def test_the_explained_steps_give_the_output_of_the_model(translator, kind):
     """Each step follows from the step before; the last one is the head's output in the model."""
     layer, head = 1, 2
     sentence = read_sentence(translator, SOURCE, TARGET)
-    seen: list[torch.Tensor] = []
+    seen = []
     attention = find_attention(translator.model, kind, layer)
     assert attention is not None
     hooks = [
@@ -67,9 +64,7 @@ def test_the_explained_steps_give_the_output_of_the_model(
         assert output == pytest.approx(sum(parts))
 
 
-def test_explain_prints_the_numbers(
-    model_directory: Path, translator: Translator, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_explain_prints_the_numbers(model_directory, translator, capsys):
     words = ["--kind", "decoder", "--layer", "1", "--heads", "3", "--word", "Katze", "--explain"]
     picture(model_directory, *words)
     table = capsys.readouterr().out
@@ -86,12 +81,7 @@ def test_explain_prints_the_numbers(
     assert "q of Katze" in table
 
 
-def test_pages_json_and_numbers_need_no_matplotlib(
-    model_directory: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_pages_json_and_numbers_need_no_matplotlib(model_directory, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for name in ("a.json", "a.html"):
         picture(model_directory, "--out", str(tmp_path / name), "--explain")
@@ -114,13 +104,13 @@ def test_pages_json_and_numbers_need_no_matplotlib(
         ["--explain", "--kind", "decoder", "--layer", "1"],
     ],
 )
-def test_every_view_is_written(model_directory: Path, tmp_path: Path, words: list[str]) -> None:
+def test_every_view_is_written(model_directory, tmp_path, words):
     pytest.importorskip("matplotlib")
     out = tmp_path / "a.svg"
     picture(model_directory, *words, "--out", str(out))
     text = out.read_text(encoding="utf-8")
     assert ("softmax" in text) == ("--explain" in words)
-    title = str(re.search("<title>(.*)</title>", text)[1])  # type: ignore[index]
+    title = str(re.search("<title>(.*)</title>", text)[1])
     for option, expected in {
         "--layer": "layer 1 of 2",
         "--word": "from Katze",
@@ -136,9 +126,7 @@ def test_every_view_is_written(model_directory: Path, tmp_path: Path, words: lis
         assert tokens == [*SOURCE.split(), "&lt;/s&gt;"]
 
 
-def test_json_and_html_hold_the_maps(
-    model_directory: Path, translator: Translator, tmp_path: Path
-) -> None:
+def test_json_and_html_hold_the_maps(model_directory, translator, tmp_path):
     for name in ("a.json", "a.html"):
         picture(model_directory, "--out", str(tmp_path / name))
     maps = read_maps(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
@@ -149,13 +137,11 @@ def test_json_and_html_hold_the_maps(
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.svg"])
-def test_a_full_disk_leaves_the_older_file(
-    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_full_disk_leaves_the_older_file(model_directory, tmp_path, monkeypatch, name):
     if name.endswith(".svg"):
         pytest.importorskip("matplotlib")
 
-    def fill_the_disk(path: Path, *_: object, **__: object) -> None:
+    def fill_the_disk(path, *_, **__):
         with path.open("wb") as file:
             file.write(b"half of it")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -170,7 +156,7 @@ def test_a_full_disk_leaves_the_older_file(
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_tokens_are_found_by_text_or_number() -> None:
+def test_tokens_are_found_by_text_or_number():
     labels = [" a", " b", "c", " a", " 2", "</s>"]
     assert find_token(labels, "b") == 1
     assert find_token(labels, "·c") == find_token(labels, "c") == 2
@@ -191,11 +177,9 @@ PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
     ("sentence", "options", "name"),
     re.findall(r'^    headway picture runs/demo "(.*?)" (.*) --out ([\w-]+)\.svg$', PAGE, re.M),
 )
-def test_a_picture_of_the_documentation_is_that_of_its_command(
-    sentence: str, options: str, name: str
-) -> None:
+def test_a_picture_of_the_documentation_is_that_of_its_command(sentence, options, name):
     svg = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
-    title = str(re.search("<title>(.*)</title>", svg)[1])  # type: ignore[index]
+    title = str(re.search("<title>(.*)</title>", svg)[1])
     parts = {
         "kind": "{} self-attention",
         "layer": "layer {} of 2",
@@ -213,9 +197,7 @@ def test_a_picture_of_the_documentation_is_that_of_its_command(
 
 
 @pytest.mark.slow
-def test_the_documentation_matches_the_code(
-    model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_documentation_matches_the_code(model_directory, tmp_path, monkeypatch):
     """The commands are valid, the pictures exist and the Python example runs."""
     commands = re.findall(r"^    headway (.*)$", PAGE, re.MULTILINE)
     assert len(commands) > 9

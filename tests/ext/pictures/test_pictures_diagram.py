@@ -9,7 +9,6 @@ import pytest
 from headway.cli.main import dispatch
 from headway.config import ModelConfig
 from headway.ext.pictures.diagram import diagram
-from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.text_width import text_width
 
 PAPER = ModelConfig(source_vocab_size=37000, target_vocab_size=37000)
@@ -23,7 +22,7 @@ CONFIGS = {
 }
 
 
-def texts(picture: Picture) -> list[str]:
+def texts(picture):
     return [picture.title, *(label.text for label in picture.layout.labels)]
 
 

@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.pictures.explain import Explanation, explain
+from headway.ext.pictures.explain import explain
 from headway.ext.pictures.lanes import lanes
-from headway.ext.pictures.picture import Picture
-from headway.translation import Translator
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
 
 @pytest.fixture(scope="module")
-def found(translator: Translator) -> Explanation:
+def found(translator):
     return explain(translator, SOURCE, TARGET, kind="decoder", layer=1, head=2)
 
 
-def vectors(picture: Picture, role: str) -> np.ndarray:
+def vectors(picture, role):
     """Return the components in the frames of a role, from top to bottom and from left to right."""
     frames = {(box.x, box.y, box.width, box.height): box.role for box in picture.layout.boxes}
     there = [
@@ -31,7 +29,7 @@ def vectors(picture: Picture, role: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("queries", [None, [2]])
-def test_the_strips_show_the_vectors(found: Explanation, queries: list[int] | None) -> None:
+def test_the_strips_show_the_vectors(found, queries):
     """In each lane the parts are the values multiplied by their weights, and their sum is the output."""
     picture = lanes(found, queries)
     rows = list(range(len(found.queries))) if queries is None else queries
@@ -53,13 +51,13 @@ def test_the_strips_show_the_vectors(found: Explanation, queries: list[int] | No
     assert vectors(picture, "mixed") == pytest.approx(found.mixed[rows] / abs(found.mixed).max())
 
 
-def test_each_lane_has_its_query_and_its_numbers(found: Explanation) -> None:
+def test_each_lane_has_its_query_and_its_numbers(found):
     layout = lanes(found).layout
     assert [label.text for label in layout.labels if label.role == "q"] == [
         f"q of {query}" for query in found.queries
     ]
     assert [label.text for label in layout.labels if label.role == "key"] == found.keys
-    rows: dict[float, list[str]] = {}
+    rows = {}
     for label in layout.labels:
         if label.role == "number":
             rows.setdefault(label.y, []).append(label.text)
@@ -77,7 +75,7 @@ def test_each_lane_has_its_query_and_its_numbers(found: Explanation) -> None:
     assert shown == pytest.approx(found.weights[found.visible])
 
 
-def test_a_picture_of_too_many_numbers_is_refused(found: Explanation) -> None:
+def test_a_picture_of_too_many_numbers_is_refused(found):
     long = replace(found, keys=["key"] * 999)
     with pytest.raises(
         HeadwayError, match=r"^\d queries of 999 keys .*: choose one query with --word"

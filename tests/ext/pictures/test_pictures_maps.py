@@ -9,15 +9,14 @@ import torch
 
 from headway.ext.pictures import AttentionMap, attention_maps, sentence_maps
 from headway.ext.pictures.labels import START, spell, word_groups
-from headway.model import MultiHeadAttention, Transformer
+from headway.model import Transformer
 from headway.text.batches import Batch
-from headway.text.tokenizer import Tokenizer
 from headway.translation.batching import pad_right
 from support.attention_json import read_maps
 from support.toy_models import sentences, small_config, translate_words
 
 
-def make(tokenizer: Tokenizer, texts: list[str]) -> Batch:
+def make(tokenizer, texts):
     source, source_segments = pad_right(tokenizer.encode_source(texts), tokenizer.source_pad)
     targets = tokenizer.encode_target([translate_words(text) for text in texts])
     target, target_segments = pad_right(targets, tokenizer.target_pad)
@@ -35,7 +34,7 @@ def test_weights_times_values_give_the_output_of_the_attention(translator, token
         "decoder": [layer.mixer.attention for layer in model.decoder.layers],
         "cross": [layer.cross for layer in model.decoder.layers],
     }
-    received: dict[MultiHeadAttention, tuple[torch.Tensor, torch.Tensor]] = {}
+    received = {}
     hooks = [
         part.register_forward_hook(lambda m, i, o: received.update({m: (i[1], o)}))
         for layers in parts.values()

@@ -1,7 +1,6 @@
 """Training curves show the points that a run has logged, even before the run has finished."""
 
 import json
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -12,11 +11,11 @@ from headway.ext.pictures.curves import SERIES, Curves, label_runs, thin
 from headway.ext.pictures.plotting import plot
 
 
-def line(**values: object) -> str:
+def line(**values):
     return json.dumps(values) + "\n"
 
 
-def write_run(path: Path, steps: int, *, finished: bool = False, factor: float = 1.0) -> Path:
+def write_run(path, steps, *, finished=False, factor=1.0):
     path.mkdir(parents=True, exist_ok=True)
     metrics = timings = ""
     for step in range(1, steps + 1):

@@ -1,7 +1,6 @@
 """A glossary finds its terms as whole words, the longest first, and its file names what is wrong."""
 
 import re
-from pathlib import Path
 from unicodedata import normalize
 
 import pytest
@@ -19,11 +18,11 @@ from headway.text import is_word_character
 from support.bounds import bounded
 
 
-def found(glossary: Glossary, text: str) -> list[str]:
+def found(glossary, text):
     return [text[match.start : match.end] for match in glossary.find(text)]
 
 
-def test_the_longest_term_is_taken_as_whole_words() -> None:
+def test_the_longest_term_is_taken_as_whole_words():
     glossary = Glossary.of({"house": "Haus", "house door": "Haustür", "door": "Tür", "猫": "Katze"})
     assert found(glossary, "The house  door, a house, an outhouse, houses, door.") == [
         "house  door", "house", "door",
@@ -32,7 +31,7 @@ def test_the_longest_term_is_taken_as_whole_words() -> None:
 
 
 @pytest.mark.slow
-def test_a_term_is_found_wherever_no_word_goes_on() -> None:
+def test_a_term_is_found_wherever_no_word_goes_on():
     """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
     every = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]
     letters = every[::15]  # a block has at least 16 places
@@ -44,7 +43,7 @@ def test_a_term_is_found_wherever_no_word_goes_on() -> None:
         assert len(found(glossary, some)) == len(some), hex(ord(some[0]))
 
 
-def test_case_patterns_and_expressions() -> None:
+def test_case_patterns_and_expressions():
     terms = [
         Term("US", ("USA",), is_case_sensitive=True),
         Term("hous*", ("Haus",)),
@@ -59,7 +58,7 @@ def test_case_patterns_and_expressions() -> None:
     assert kept.renderings == ("ACME",)
 
 
-def test_a_star_at_the_end_of_a_word_stands_for_its_rest() -> None:
+def test_a_star_at_the_end_of_a_word_stands_for_its_rest():
     glossary = Glossary.of({"press* on": "x", "C*-algebra*": "y", "big*": "z"})
     text = "She presses on, press on, the C*-algebras, the press, BIGGER"
     assert found(glossary, text) == ["presses on", "press on", "C*-algebras", "BIGGER"]
@@ -80,16 +79,14 @@ def test_a_star_at_the_end_of_a_word_stands_for_its_rest() -> None:
         ("犬|犬猫", "犬猫", ["犬"]),  # no spaces separate words
     ],
 )
-def test_an_expression_matches_whole_words_whatever_comes_first(
-    expression: str, text: str, expected: list[str]
-) -> None:
+def test_an_expression_matches_whole_words_whatever_comes_first(expression, text, expected):
     assert found(Glossary([Term(expression, ("x",), is_regex=True)]), text) == expected
     with pytest.raises(HeadwayError, match="not a regular expression"):
         Term(f"{expression})(?:a", ("x",), is_regex=True)
 
 
 @pytest.mark.parametrize("word", ["Ångström", "ngữ"])
-def test_accents_may_be_written_as_characters_of_their_own(word: str) -> None:
+def test_accents_may_be_written_as_characters_of_their_own(word):
     for form in ("NFC", "NFD"):
         glossary = Glossary.of({normalize(form, word): "x", "cafe": "y"})
         for other in ("NFC", "NFD"):
@@ -109,16 +106,14 @@ def test_accents_may_be_written_as_characters_of_their_own(word: str) -> None:
         ),
     ],
 )
-def test_a_star_stands_for_marks_too(term: str, text: str, expected: list[str]) -> None:
+def test_a_star_stands_for_marks_too(term, text, expected):
     assert found(Glossary.of({term: "x"}), text) == expected
     kept = Glossary([Term(term, (), is_kept=True)]).find(text)
     assert [match.renderings for match in kept] == [(each,) for each in expected]
 
 
 @pytest.mark.parametrize("word", ["Ökologie*", "ΟΔΟΣ", "İstanbul", "日本語"])
-def test_terms_are_compared_only_where_the_text_begins_like_them(
-    word: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_terms_are_compared_only_where_the_text_begins_like_them(word, monkeypatch):
     glossary, compared, match = Glossary.of({word: "x", "nothing": "y"}), [], Term.match
     monkeypatch.setattr(Term, "match", lambda term, *a: compared.append(term) or match(term, *a))
     glossary.find("An other text over the outer streets of old Iran")
@@ -130,12 +125,12 @@ def test_terms_are_compared_only_where_the_text_begins_like_them(
         assert len(compared) == 1
 
 
-def test_of_terms_that_match_alike_the_first_is_taken() -> None:
+def test_of_terms_that_match_alike_the_first_is_taken():
     for terms in ({"wall": "A", "wal*": "B"}, {"wal*": "A", "wall": "B"}):
         assert [match.renderings for match in Glossary.of(terms).find("a wall")] == [("A",)]
 
 
-def test_what_an_expression_matches_in_other_capitals_is_folded_alike() -> None:
+def test_what_an_expression_matches_in_other_capitals_is_folded_alike():
     for number in range(0x20000):
         letter = chr(number)
         others = {*letter.lower(), *letter.upper(), *letter.title(), *letter.casefold()} - {letter}
@@ -146,14 +141,14 @@ def test_what_an_expression_matches_in_other_capitals_is_folded_alike() -> None:
     assert fold_capitals("ΣΑΣ") == fold_capitals("σας") == fold_capitals("σασ")
 
 
-def test_spaces_of_a_term_stand_for_any_white_space() -> None:
+def test_spaces_of_a_term_stand_for_any_white_space():
     for source in ("young boy", "young  boy", "young\u00a0boy"):
         glossary = Glossary([Term(source, ("Bub",))])
         for text in ("A young boy runs.", "A young   boy", "A young\u202fboy"):
             assert len(found(glossary, text)) == 1
 
 
-def test_a_rendering_at_the_beginning_of_a_sentence_may_have_a_capital() -> None:
+def test_a_rendering_at_the_beginning_of_a_sentence_may_have_a_capital():
     [match] = Glossary.of({"dog": ["hund", "rüde"]}).find("Dog!")
     assert match.renderings == ("hund", "rüde", "Hund", "Rüde")
     # A capital is for the beginning if the small letter is offered, too.
@@ -164,7 +159,7 @@ def test_a_rendering_at_the_beginning_of_a_sentence_may_have_a_capital() -> None
     assert [match.renderings for match in glossary.find("for us")] == [("USA",)]
 
 
-def test_terms_stay_outside_some_ranges_and_contain_others_wholly_or_not_at_all() -> None:
+def test_terms_stay_outside_some_ranges_and_contain_others_wholly_or_not_at_all():
     glossary = Glossary.of({"a b": "x", "b": "y"})
     assert [
         match.start
@@ -190,7 +185,7 @@ TBX = """<?xml version='1.0'?><martif><text><body>
 
 
 @pytest.mark.parametrize(("suffix", "delimiter"), [("tsv", "\t"), ("csv", ","), ("csv", ";")])
-def test_tables_are_read(tmp_path: Path, suffix: str, delimiter: str) -> None:
+def test_tables_are_read(tmp_path, suffix, delimiter):
     file = tmp_path / f"terms.{suffix}"
     file.write_text("\ufeff" + TABLE.format(delimiter), encoding="utf-8")
     house, acme, us = read_glossary(file).terms
@@ -212,9 +207,7 @@ def test_tables_are_read(tmp_path: Path, suffix: str, delimiter: str) -> None:
         ('5" pipe\tRohr\n“dog”\t„Hund“\n', [Term('5" pipe', ("Rohr",)), Term("“dog”", ("„Hund“",))]),
     ],
 )  # fmt: skip
-def test_headers_comments_and_quotes_are_told_from_terms(
-    tmp_path: Path, rows: str, expected: list[Term]
-) -> None:
+def test_headers_comments_and_quotes_are_told_from_terms(tmp_path, rows, expected):
     (tmp_path / "terms.tsv").write_text(rows, encoding="utf-8")
     assert read_glossary(tmp_path / "terms.tsv", ("en", "de")).terms == expected
 
@@ -229,14 +222,12 @@ def test_headers_comments_and_quotes_are_told_from_terms(
         ("a.tsv", "source\ttarget\r\ndog\tHund\r\n".encode("utf-16"), {"dog"}),
     ],
 )  # fmt: skip
-def test_tables_are_read_as_those_of_a_corpus(
-    tmp_path: Path, name: str, content: bytes, expected: set[str]
-) -> None:
+def test_tables_are_read_as_those_of_a_corpus(tmp_path, name, content, expected):
     (tmp_path / name).write_bytes(content)
     assert {term.source for term in read_glossary(tmp_path / name, ("en", "de")).terms} == expected
 
 
-def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
+def test_rows_of_one_term_are_merged(tmp_path):
     rows = (
         "hot  dog\tWurst|Würstchen\nDOG\tHund\nHot dog\tHotdog|Wurst\ndog\tRüde\tcase\ndog\tKöter\n"
     )
@@ -249,13 +240,13 @@ def test_rows_of_one_term_are_merged(tmp_path: Path) -> None:
     assert kept.terms == [Term("dog", ("dog",), is_kept=True)]
 
 
-def test_renderings_are_stripped() -> None:
+def test_renderings_are_stripped():
     assert Glossary.of({"dog": [" Hund ", " "]}).terms == [Term("dog", ("Hund",))]
     with pytest.raises(HeadwayError, match="'dog' has no target"):
         Glossary.of({"dog": [" "]})
 
 
-def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
+def test_tbx_of_both_versions_is_read(tmp_path):
     new = (
         TBX.replace("termEntry", "conceptEntry")
         .replace("langSet", "langSec")
@@ -268,7 +259,7 @@ def test_tbx_of_both_versions_is_read(tmp_path: Path) -> None:
         ]
 
 
-def read_tbx(tmp_path: Path, languages: tuple[str, str], **terms: str) -> list[Term]:
+def read_tbx(tmp_path, languages, **terms):
     """Read a concept: for each code the terms and whatever else stands in its ``langSet``."""
     sets = "".join(
         f'<langSet xml:lang="{code.replace("_", "-")}">{text}</langSet>'
@@ -282,7 +273,7 @@ def read_tbx(tmp_path: Path, languages: tuple[str, str], **terms: str) -> list[T
     return read_glossary(file, languages).terms
 
 
-def test_terms_of_tbx_that_are_not_in_use_are_not_written(tmp_path: Path) -> None:
+def test_terms_of_tbx_that_are_not_in_use_are_not_written(tmp_path):
     term = "<tig><term>{}</term>{}</tig>"
     status = '<termNote type="administrativeStatus">{}-admn-sts</termNote>'
     german = [
@@ -300,8 +291,8 @@ def test_terms_of_tbx_that_are_not_in_use_are_not_written(tmp_path: Path) -> Non
             read_tbx(tmp_path, ("en", "de"), en=english, de=useless)
 
 
-def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path: Path) -> None:
-    def renderings(target: str, *codes: str) -> list[str]:
+def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path):
+    def renderings(target, *codes):
         terms = {code: f"<tig><term>{code}</term></tig>" for code in codes}
         try:
             [term] = read_tbx(tmp_path, ("en", target), eng="<term>dog</term>", **terms)
@@ -336,9 +327,7 @@ def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path: Path) -
         ("a.doc", "", " a glossary must be a .tsv, .csv or .tbx file"),
     ],
 )
-def test_a_mistake_in_a_file_is_named(
-    tmp_path: Path, name: str, content: str, message: str
-) -> None:
+def test_a_mistake_in_a_file_is_named(tmp_path, name, content, message):
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(HeadwayError, match=f"{name}:{message}"):
         read_glossary(tmp_path / name, ("fr", "de"))
@@ -353,9 +342,7 @@ def test_a_mistake_in_a_file_is_named(
         ("en,fr", ("", ""), 2),  # nothing is known of the translation
     ],
 )
-def test_a_header_of_other_languages_is_refused(
-    tmp_path: Path, header: str, languages: tuple[str, str], terms: int
-) -> None:
+def test_a_header_of_other_languages_is_refused(tmp_path, header, languages, terms):
     file = tmp_path / "terms.csv"
     file.write_text(f"{header}\nhouse,Haus\n", encoding="utf-8")
     assert len(read_glossary(file, languages)) == terms
@@ -364,7 +351,7 @@ def test_a_header_of_other_languages_is_refused(
         read_glossary(file, ("en", "de"))
 
 
-def test_a_term_has_a_bounded_number_of_renderings() -> None:
+def test_a_term_has_a_bounded_number_of_renderings():
     many = tuple(f"w{number}" for number in range(MOST_RENDERINGS + 1))
     assert len(Term("dog", many[1:]).renderings) == MOST_RENDERINGS
     message = "'dog' has 101 renderings: a term may have 100 at most"
@@ -375,9 +362,7 @@ def test_a_term_has_a_bounded_number_of_renderings() -> None:
         parse_glossary("glossary", rows)
 
 
-def test_terms_that_no_text_has_are_named_and_of_many_the_first(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_terms_that_no_text_has_are_named_and_of_many_the_first(capsys):
     glossary = Glossary.of({f"term{number}": "x" for number in range(30)} | {"name": "y"})
     texts = [["a TERM3 and {name}"], ["term5, `term6`", ""]]
     assert [*glossary.watch("terms.tsv", texts)] == texts

@@ -2,10 +2,8 @@
 
 import random
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -45,7 +43,7 @@ DOG = SteadyPhrase("dog", "dog", ["Hund"], 1, {}, {})
 STRAIGHT = [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 
-def strings(count: int, seed: int) -> list[str]:
+def strings(count, seed):
     """Sentences with placeholders and tags in random places."""
     chooser, found = random.Random(seed), []
     for sentence in sentences(count, seed):
@@ -60,20 +58,14 @@ def strings(count: int, seed: int) -> list[str]:
     return found
 
 
-def count_protected(text: str) -> list[int]:
+def count_protected(text):
     """How often each of the placeholders and tags occurs; a random model may invent others."""
     return [
         text.count(each) for each in (*PROTECTED, *(tag for pair in TAGS for tag in pair if tag))
     ]
 
 
-def write(
-    tokenizer: Tokenizer,
-    source: str,
-    links: Sequence[tuple[int, int]],
-    *words: PlaceholderWord,
-    translation: str = "die Katze sieht Haus.",
-) -> str:
+def write(tokenizer, source, links, *words, translation="die Katze sieht Haus."):
     """Return the translation of a masked source with what the source protects."""
     [tokens] = tokenizer.encode_target([translation])
     return mask(tokenizer, source, *words).restore(tokenizer, tokens, [*links]).text
@@ -91,7 +83,7 @@ def write(
     ],
     ids=["beam", "split", "int8", "samples", "mbr"],
 )
-def test_placeholders_and_tags_are_kept(translator: Translator, search: SearchConfig) -> None:
+def test_placeholders_and_tags_are_kept(translator, search):
     lines = strings(8, 3)
     for line, found in zip(lines, translator.stream(lines, search, align=True), strict=True):
         for translation in found:
@@ -104,14 +96,14 @@ def test_placeholders_and_tags_are_kept(translator: Translator, search: SearchCo
 
 
 @pytest.mark.slow
-def test_a_line_with_placeholders_does_not_depend_on_other_lines(translator: Translator) -> None:
+def test_a_line_with_placeholders_does_not_depend_on_other_lines(translator):
     own = translator.with_glossary(Glossary.of({"cat": "Kater", "green house": ["Hund"]}))
     lines = strings(10, 4)
     assert [own.translate(line, SEARCH) for line in lines] == own.translate(lines, SEARCH)
 
 
 @pytest.mark.slow
-def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator: Translator) -> None:
+def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator):
     lines = [*sentences(8, 6), "1.5%", "1,000 kg – 3 m"]
     mixed = [line for pair in zip(lines, strings(10, 7), strict=True) for line in pair]
     own = translator.with_glossary(Glossary.of({"absent": "x"}))
@@ -120,9 +112,7 @@ def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator: Translato
 
 
 @pytest.mark.parametrize("rest", ["dog.", "<b>{name}</b>."])
-def test_characters_of_line_breaks_are_read_as_common_ones(
-    translator: Translator, rest: str
-) -> None:
+def test_characters_of_line_breaks_are_read_as_common_ones(translator, rest):
     line = f"the\u00a0cat se\u00ades\u202fa green\u2011house and {rest}"
     plain = f"the cat sees a green-house and {rest}"
     [piece], [expected] = cut(translator, line), cut(translator, plain)
@@ -134,7 +124,7 @@ def test_characters_of_line_breaks_are_read_as_common_ones(
     assert translator.score(line, "die Katze") == translator.score(plain, "die Katze")
 
 
-def test_terms_are_rendered_as_whole_words(translator: Translator) -> None:
+def test_terms_are_rendered_as_whole_words(translator):
     terms = {
         "cat": ["Kater", "Mieze"],
         "green house": "Gewächshaus",
@@ -161,9 +151,7 @@ def test_terms_are_rendered_as_whole_words(translator: Translator) -> None:
                 assert words.count("sieht") >= line.split().count("hears")
 
 
-def test_the_words_of_a_rendering_are_linked_to_those_of_its_term_only(
-    translator: Translator,
-) -> None:
+def test_the_words_of_a_rendering_are_linked_to_those_of_its_term_only(translator):
     terms = Glossary.of({"cat": "Kater", "green house": "Gewächshaus", "hears": "hört gut"}).terms
     own = translator.with_glossary(Glossary([*terms, Term("big red dog", (), is_kept=True)]))
     expected = {
@@ -180,7 +168,7 @@ def test_the_words_of_a_rendering_are_linked_to_those_of_its_term_only(
         assert {p for p in pairs if p[0] in terms_linked or p[1] in renderings} == links
 
 
-def test_a_word_of_which_a_term_is_a_part_has_other_links_too() -> None:
+def test_a_word_of_which_a_term_is_a_part_has_other_links_too():
     assert link_parts("a cat-like dog", "ein Kater-artiger Hund", [((2, 5), (4, 9))]) == []
     assert link_parts("(cat)", "„Kater“!", [((1, 4), (1, 6))]) == [(0, 0)]
     assert link_parts("der Kanal zum Meer", "the sea canal", [((4, 18), (4, 13))]) == [
@@ -188,27 +176,27 @@ def test_a_word_of_which_a_term_is_a_part_has_other_links_too() -> None:
     ]
 
 
-def test_ensembles_keep_terms(translator: Translator, tokenizer: Tokenizer) -> None:
+def test_ensembles_keep_terms(translator, tokenizer):
     two = Translator(translator.model, tokenizer, others=[translator.model])
     text = two.translate("the cat sees {name}", SEARCH, glossary=Glossary.of({"cat": "Kater"}))
     assert "Kater" in text
     assert text.count("{name}") == 1
 
 
-def test_samples_cannot_follow_a_glossary(translator: Translator) -> None:
+def test_samples_cannot_follow_a_glossary(translator):
     with pytest.raises(UsageError, match=r"search\.sample"):
         translator.translate("a", replace(SEARCH, sample=True), glossary=Glossary.of({"a": "b"}))
 
 
 @pytest.mark.slow
-def test_a_streamed_translation_keeps_placeholders(translator: Translator) -> None:
+def test_a_streamed_translation_keeps_placeholders(translator):
     for line in strings(6, 5):
         for piece in cut(translator, line):
             parts = "".join(stream_tokens(translator, piece))
             assert count_protected(parts) == count_protected(piece.text)
 
 
-def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer) -> None:
+def test_tags_stand_around_the_translations_of_their_words(tokenizer):
     # Elements change places with their words, without a full stop that they do not have in the source.
     swapped = [(0, 0), (1, 3), (2, 2), (3, 1)]
     # One link far away does not make an element swallow the words between.
@@ -241,7 +229,7 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer: Tokenizer)
     assert text.index("</b>") <= text.index("<i>") or text.index("</i>") < text.index("</b>")
 
 
-def test_no_tag_comes_into_a_number_with_its_unit() -> None:
+def test_no_tag_comes_into_a_number_with_its_unit():
     pairs = [(f"{text} USD 20 50 %", f"{text} USD 20 50 %") for text in sentences(400, 1)]
     tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
     for source, written, links, text in (
@@ -253,7 +241,7 @@ def test_no_tag_comes_into_a_number_with_its_unit() -> None:
         assert write(tokenizer, source, links, translation=written) == text
 
 
-def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tokenizer) -> None:
+def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer):
     crossing = [(0, 3), (1, 2), (2, 1), (3, 0)]
     for source in (
         "{name}: the cat sees house.",
@@ -268,7 +256,7 @@ def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer: Tok
         assert write(tokenizer, source, crossing) == text
 
 
-def test_names_that_are_not_read_keep_their_order_and_their_tags(tokenizer: Tokenizer) -> None:
+def test_names_that_are_not_read_keep_their_order_and_their_tags(tokenizer):
     for source, text in (
         ("the cat sees house {a} {b} {c}.", "die Katze sieht Haus {a} {b} {c}."),
         ("the cat sees house ({url}).", "die Katze sieht Haus ({url})."),
@@ -288,7 +276,7 @@ def test_names_that_are_not_read_keep_their_order_and_their_tags(tokenizer: Toke
         assert not re.search(r"\w{a}|{a}\w", text), text
 
 
-def test_no_two_spaces_stand_beside_protected_text(tokenizer: Tokenizer) -> None:
+def test_no_two_spaces_stand_beside_protected_text(tokenizer):
     [[space, *_]] = tokenizer.encode_target(["\u0416"])  # no subword begins with this letter
     assert tokenizer.decode([space, space]) == " "
     before, name, after = (
@@ -304,7 +292,7 @@ def test_no_two_spaces_stand_beside_protected_text(tokenizer: Tokenizer) -> None
     assert restored.text == "die Katze sieht {a}"
 
 
-def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
+def test_references_are_read_as_their_characters(tokenizer):
     source = "the&nbsp;cat &amp; house&hellip; <b>&lt;sees&gt;</b>"
     masked = mask(tokenizer, source)
     assert masked.text == "the\u00a0cat & house… <sees>"
@@ -316,9 +304,7 @@ def test_references_are_read_as_their_characters(tokenizer: Tokenizer) -> None:
 
 
 @pytest.mark.slow
-def test_a_masked_source_says_where_its_piece_has_what_is_protected(
-    tokenizer: Tokenizer,
-) -> None:
+def test_a_masked_source_says_where_its_piece_has_what_is_protected(tokenizer):
     chooser = random.Random(7)
     parts = [*PARTS.split(), "5 km", "the cat"]
     for _ in range(200):
@@ -340,9 +326,7 @@ def test_a_masked_source_says_where_its_piece_has_what_is_protected(
         assert [linked[each] for each in last] == last
 
 
-def test_a_model_that_has_learned_no_phrases_reads_words_that_it_copies(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_has_learned_no_phrases_reads_words_that_it_copies(translator, monkeypatch):
     copied = [SteadyPhrase(name, name, [name], 0, {}, {}) for name in ("cat", "Hund")]
     monkeypatch.setattr(placeholder_words, "find_copied", lambda *_: copied)
     own = Translator(translator.model, translator.tokenizer, languages=translator.languages)
@@ -352,14 +336,14 @@ def test_a_model_that_has_learned_no_phrases_reads_words_that_it_copies(
         assert own.translate(text, SEARCH).count("{") == text.count("{")
 
 
-def test_a_piece_of_which_nothing_is_read_is_copied(translator: Translator) -> None:
+def test_a_piece_of_which_nothing_is_read_is_copied(translator):
     search = replace(SEARCH, split_sentences=True)
     found = translator.translate("the cat sees. {name}. {other}", search)
     assert found.endswith("{name}. {other}")
 
 
 @pytest.mark.parametrize("term", ["COVID-19", "A4 paper", "5 km", "the H2O"])
-def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer: Tokenizer, term: str) -> None:
+def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer, term):
     glossary = Glossary.of({term: "Haus", "name": "x", "COVID": "x", "5": "x"})
     text = f"the cat sees {term} and COVID-20 at {{name}} 5 kg"
     marked = mark(tokenizer, text, glossary=glossary)
@@ -378,9 +362,7 @@ def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer: Tokenizer, t
         ("&quot;&Auml;RGER SIEHT DOGS&quot;", '"Ärger sieht dogs"'),
     ],
 )
-def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
-    tokenizer: Tokenizer, line: str, expected: str
-) -> None:
+def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(tokenizer, line, expected):
     glossary = Glossary.of({"dogs": "Baum", "fence": "Hof"})
     marked = mark(tokenizer, line, word(tokenizer, "Hund", "Hund"), glossary=glossary)
     marked.to_small_letters("en")
@@ -389,16 +371,14 @@ def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(
     assert masked.text == expected
 
 
-def test_text_without_words_stays_as_it_is(translator: Translator) -> None:
+def test_text_without_words_stays_as_it_is(translator):
     lines = ["{name}", " <br/> ", "{a}: {b}", "https://example.org/ (5 km)", "%d %%", " *** "]
     lines.append(r"\t{name}\n 5")
     assert translator.translate(lines) == lines
     assert not any(SplitText.divide(line, "en").sentences for line in lines)
 
 
-def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(translator, monkeypatch):
     """Each text is translated as it is alone, and what divides them stays between them."""
     search = replace(SEARCH, max_tokens=6)  # so that some texts have several pieces
     texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
@@ -431,7 +411,7 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(
         assert line == "".join(s.before + s.text + s.after for s in pieces)
 
 
-def test_the_search_links_the_words_of_texts_with_tags(model_directory: Path) -> None:
+def test_the_search_links_the_words_of_texts_with_tags(model_directory):
     """In its batch and its precision: who writes the translation, such as a server, runs no model."""
     translator = Translator.load(model_directory)
     search = replace(SEARCH, precision="int8")
@@ -448,9 +428,7 @@ def test_the_search_links_the_words_of_texts_with_tags(model_directory: Path) ->
     assert written.text.count("<b>") == written.text.count("{name}") == 1
 
 
-def test_a_text_with_private_use_characters_may_have_many_placeholders(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_with_private_use_characters_may_have_many_placeholders(translator, monkeypatch):
     """Between any two of these characters are fewer free ones than placeholders."""
     own = "".join(chr(0xF0000 + 180 * number) for number in range(729))
     text = "{a} b " * 363 + own
@@ -467,9 +445,7 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(
 
 
 @pytest.mark.parametrize("part", ["A%s", "{a} b ", "a dog %d <b>and</b> ", "%s%s%s"])
-def test_a_piece_has_few_constraints_however_many_placeholders_a_text_has(
-    part: str, translator: Translator
-) -> None:
+def test_a_piece_has_few_constraints_however_many_placeholders_a_text_has(part, translator):
     text = part * 100
     pieces = cut(translator, f"x {text}")
     assert "".join(each.text for each in pieces) == f"x {text}".rstrip()
@@ -480,13 +456,11 @@ def test_a_piece_has_few_constraints_however_many_placeholders_a_text_has(
     assert few.text == f"x {part * 3}".rstrip()
 
 
-def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(translator, monkeypatch):
     glossary = Glossary([Term("dog", tuple(map("".join, product("aehinrst", repeat=2))))])
     encode, counted = Tokenizer.encode_target, 0
 
-    def count(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+    def count(self, texts):
         nonlocal counted
         counted += len(texts)
         return encode(self, texts)
@@ -498,7 +472,7 @@ def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(
 
 
 @pytest.mark.slow
-def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Translator) -> None:
+def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator):
     """Such a line goes a shorter way, which must change nothing."""
     chooser = random.Random(3)
     pieces = [*PIECES.split(), "x" * 90, "  ", "\u00a0", "et al."]
@@ -515,14 +489,12 @@ def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator: Trans
     assert 100 < taken < 1_100
 
 
-def test_a_plain_line_enters_no_stage_of_masking(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plain_line_enters_no_stage_of_masking(translator, monkeypatch):
     lines = [line for line in sentences(40, 4) if is_plain(line)]
     assert len(lines) > 30
     expected = translator.translate(lines)
 
-    def stop(*_: object, **__: object) -> None:
+    def stop(*_, **__):
         raise AssertionError("a plain line is masked")
 
     methods = [name for name, each in vars(ProtectedTextMasking).items() if callable(each)]

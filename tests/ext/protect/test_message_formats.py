@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -60,7 +59,7 @@ HEADER = (
 )
 
 
-def list_messages() -> list[tuple[str, str]]:
+def list_messages():
     """Return formats and messages: each directive alone, and several that take the next values."""
     messages = []
     for name, words in DIRECTIVES.items():
@@ -71,10 +70,10 @@ def list_messages() -> list[tuple[str, str]]:
     return messages
 
 
-def reverse(message: FormattedMessage) -> Translated:
+def reverse(message):
     """Return a text with its directives in the opposite order, as a translation may have them, and a percent sign."""
     text, at = "", 0
-    kept: dict[int, tuple[int, int]] = {}
+    kept = {}
     for here, directive in zip(message.directives, message.directives[::-1], strict=True):
         text += message.text[at : here.start]
         kept[directive.start] = len(text), len(text) + len(directive.source)
@@ -82,13 +81,13 @@ def reverse(message: FormattedMessage) -> Translated:
     return Translated(f"{text}{message.text[at:]} 7%", kept=kept)
 
 
-def quote(text: str) -> str:
+def quote(text):
     """Return a string of a catalog."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 @pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
-def test_gettext_accepts_messages_whose_directives_have_moved(tmp_path: Path) -> None:
+def test_gettext_accepts_messages_whose_directives_have_moved(tmp_path):
     messages = list_messages()
     assert len(messages) > 400
     source = HEADER + "".join(
@@ -107,7 +106,7 @@ def test_gettext_accepts_messages_whose_directives_have_moved(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
 
 
-def test_each_directive_is_one_and_stays_as_it_is() -> None:
+def test_each_directive_is_one_and_stays_as_it_is():
     for name, text in list_messages():
         message = FormattedMessage(text, ["fuzzy", f"{name}-format"])
         assert message.directives or any(twice in text for twice in ("''", "~~", "%%")), text
@@ -127,8 +126,8 @@ def test_each_directive_is_one_and_stays_as_it_is() -> None:
     ],
 )
 def test_directives_that_take_the_next_value_are_numbered_or_keep_their_order(
-    flag: str, text: str, translation: str, written: str
-) -> None:
+    flag, text, translation, written
+):
     message = FormattedMessage(text, [f"{flag}-format"])
     assert message.text == translation
     moved = reverse(message)
@@ -136,7 +135,7 @@ def test_directives_that_take_the_next_value_are_numbered_or_keep_their_order(
     assert message.write(moved.text, moved.kept) == written + suffix
 
 
-def test_the_flag_says_whether_a_percent_sign_begins_a_directive() -> None:
+def test_the_flag_says_whether_a_percent_sign_begins_a_directive():
     text = "a 50 % discount"
     assert FormattedMessage(text, []).directives == []
     assert FormattedMessage(text, ["no-c-format"]).directives == []
@@ -144,7 +143,7 @@ def test_the_flag_says_whether_a_percent_sign_begins_a_directive() -> None:
     assert directive.source == "% discount"
 
 
-def test_the_first_form_has_the_number_where_it_serves_more_than_one() -> None:
+def test_the_first_form_has_the_number_where_it_serves_more_than_one():
     source = (
         HEADER
         + '#, c-format\nmsgid "one dog"\nmsgid_plural "%d dogs"\nmsgstr[0] ""\nmsgstr[1] ""\n'
@@ -161,7 +160,7 @@ def test_the_first_form_has_the_number_where_it_serves_more_than_one() -> None:
 @pytest.mark.parametrize(
     "name", ["c", "python", "java", "java-printf", "php", "perl", "gcc-internal", "ruby", "boost", "lisp", "rust", "sh"]
 )  # fmt: skip
-def test_four_times_as_many_signs_of_a_format_take_four_times_as_long(name: str) -> None:
+def test_four_times_as_many_signs_of_a_format_take_four_times_as_long(name):
     for pumped in ("%", "{a", "%1", "~1,", "%*", "%(", "$", "%|", "%<", "'{", "% ", "{a{b}"):
         assert grows_less(
             lambda n, p=pumped: FormattedMessage("A " + p * n, [f"{name}-format"]),

@@ -42,7 +42,7 @@ from support.bounds import grows_less
         ("7" * 5000, "7" * 5000),
     ],
 )
-def test_forms_of_a_number_agree(source: str, translation: str) -> None:
+def test_forms_of_a_number_agree(source, translation):
     for pair in ((source, translation), (translation, source)):
         assert count_different_numbers(*pair) == 0
 
@@ -67,18 +67,18 @@ def test_forms_of_a_number_agree(source: str, translation: str) -> None:
         ("0.75 and 75", "75 und 75", 2),
     ],
 )
-def test_other_numbers_differ(source: str, translation: str, different: int) -> None:
+def test_other_numbers_differ(source, translation, different):
     for pair in ((source, translation), (translation, source)):
         assert count_different_numbers(*pair) == different
 
 
-def test_numbers_in_one_text_only_are_counted() -> None:
+def test_numbers_in_one_text_only_are_counted():
     assert count_different_numbers("21 of 35 at 3:20 PM", "21 von 36 um 15:20 Uhr") == 2
     assert count_different_numbers("one of 12", "einer von 12") == 0
 
 
 @pytest.mark.slow
-def test_marks_in_any_order_are_read() -> None:
+def test_marks_in_any_order_are_read():
     chooser = random.Random(1)
     letters = "0123456789:., apmAPM٣²½KUhr千\u202f-"
     for _ in range(200):
@@ -89,15 +89,15 @@ def test_marks_in_any_order_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_the_time_to_compare_is_linear() -> None:
-    def compare(count: int) -> None:
+def test_the_time_to_compare_is_linear():
+    def compare(count):
         texts = [" ".join(str(first + n) for n in range(count)) for first in (1000, 500_000)]
         assert count_different_numbers(*texts) == 2 * count
 
     assert grows_less(compare, 1_000, times=9)
 
 
-def test_forms_are_those_that_a_translation_may_have() -> None:
+def test_forms_are_those_that_a_translation_may_have():
     text = "at 3:20 PM, 12:30:54 AM or 17:05, 1,000.5 of 14 thousand, 7 and 30"
     assert [*spell_numbers(text)] == [
         ["3:20", "15:20"],
@@ -109,7 +109,7 @@ def test_forms_are_those_that_a_translation_may_have() -> None:
 
 
 @pytest.mark.slow
-def test_right_translations_agree_and_changed_ones_do_not() -> None:
+def test_right_translations_agree_and_changed_ones_do_not():
     pytest.importorskip("babel")
     pytest.importorskip("num2words")
     from headway.ext.demo import generate

@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -41,14 +39,14 @@ SEARCH = SearchConfig(max_extra=7)
 
 
 @pytest.fixture
-def learned(translator: Translator, tmp_path: Path) -> Translator:
+def learned(translator, tmp_path):
     """The random model, which has learned the phrases."""
     translator.save_pretrained(tmp_path)
     save_placeholder_words(tmp_path, {"-".join(translator.languages): LEARNED})
     return Translator.load(tmp_path)
 
 
-def read(translator: Translator, line: str) -> str:
+def read(translator, line):
     """Return what the model reads for a line."""
     [piece] = cut(translator, line)
     return piece.masked_source.text
@@ -57,11 +55,11 @@ def read(translator: Translator, line: str) -> str:
 class Words(PlaceholderWords):
     """Some words and a gap."""
 
-    def __init__(self, *words: PlaceholderWord, gap: Gap | None = None) -> None:
+    def __init__(self, *words, gap=None):
         self.known = [*words], gap
 
 
-def read_with(translator: Translator, line: str, words: Words) -> str:
+def read_with(translator, line, words):
     """Return what a model that has only some placeholder words reads for a line."""
     marked = MarkedText(line, translator.tokenizer, keep=True, glossary=None, words=words)
     masked = marked.mask(marked.text)
@@ -69,7 +67,7 @@ def read_with(translator: Translator, line: str, words: Words) -> str:
     return masked.text
 
 
-def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Translator) -> None:
+def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned):
     assert read(learned, "{name} sees the house.") == "A cat sees the house."
     assert read(learned, "the tree sees {name}.") == "the tree sees a cat."
     assert read(learned, "the {n} houses") == "the two houses"
@@ -80,12 +78,10 @@ def test_the_words_beside_a_placeholder_choose_what_the_model_reads(learned: Tra
     assert read(learned, "A cat, {name} sees it") == "A cat, dog sees it"
 
 
-def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(
-    translator: Translator,
-) -> None:
+def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(translator):
     """Dog and hound are one word of the target language, which "a dog" contains."""
 
-    def make(text: str, tokens: tuple[int, ...], count: int) -> PlaceholderWord:
+    def make(text, tokens, count):
         return PlaceholderWord(SteadyPhrase(text, text, (text,), 9, {}, {"sees": count}), (tokens,))
 
     dog, hound, cat = make("dog", (5,), 7), make("hound", (5,), 5), make("cat", (6,), 3)
@@ -103,9 +99,7 @@ def test_a_placeholder_word_is_not_taken_for_another_word_with_its_translation(
         assert read_with(translator, line, Words(*words)) == expected
 
 
-def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_nothing(
-    learned: Translator,
-) -> None:
+def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_nothing(learned):
     assert read(learned, "the tree {name} sees it") == "the tree  sees it"
     assert read(learned, "the tree <b>{name}</b> sees it") == "the tree  sees it"
     assert read(learned, "{name} the {n} houses") == " the two houses"
@@ -120,13 +114,13 @@ def test_a_placeholder_between_words_that_often_stand_together_may_stand_for_not
     assert read_with(learned, "{name}'s dog", words) == "{name}'s dog"
 
 
-def test_a_number_with_its_unit_never_stands_for_nothing(learned: Translator) -> None:
+def test_a_number_with_its_unit_never_stands_for_nothing(learned):
     assert read(learned, "the tree {name} sees it") == "the tree  sees it"
     assert read(learned, "the tree 5 km sees it") == "the tree a cat sees it"
     assert learned.translate("the tree 5 km sees it", SEARCH).count("5 km") == 1
 
 
-def test_gaps_are_counted_in_the_source_text() -> None:
+def test_gaps_are_counted_in_the_source_text():
     sources = [*["The cat sees the dog.", "The cat, it sees."] * 20, "Yes"]
     translations = [*["Katze sieht Hund", "Katze, sie sieht"] * 20, "Ja"]
     phrases, gap = learn_placeholder_words(sources, translations)
@@ -140,7 +134,7 @@ def test_gaps_are_counted_in_the_source_text() -> None:
     assert gap.fit("^the", "cat") > gap.fit("the", "dog") > gap.fit("the", "it")
 
 
-def test_placeholders_take_the_places_of_the_translations(learned: Translator) -> None:
+def test_placeholders_take_the_places_of_the_translations(learned):
     lines = ["{name} sees the house.", "{a} and {b} and {c} and {d}", "5 kg {n}"]
     translations = learned.translate(lines, SEARCH)
     for line, text in zip(lines, translations, strict=True):
@@ -149,22 +143,18 @@ def test_placeholders_take_the_places_of_the_translations(learned: Translator) -
         assert learned.translate(line, SEARCH) == text
 
 
-def test_lines_without_placeholders_do_not_change(
-    learned: Translator, translator: Translator
-) -> None:
+def test_lines_without_placeholders_do_not_change(learned, translator):
     lines = ["a cat sees two houses", "the dog"]
     assert list(learned.stream(lines, SEARCH)) == list(translator.stream(lines, SEARCH))
 
 
-def test_the_file_holds_the_phrases_and_goes_with_the_model(
-    learned: Translator, tmp_path: Path
-) -> None:
+def test_the_file_holds_the_phrases_and_goes_with_the_model(learned, tmp_path):
     learned.save_pretrained(tmp_path / "copy")
     assert list(load_placeholder_words(tmp_path / "copy").values()) == [LEARNED]
     assert load_placeholder_words(tmp_path / "none") == load_placeholder_words(None) == {}
 
 
-def test_the_largest_file_of_many_languages_can_be_read(tmp_path: Path) -> None:
+def test_the_largest_file_of_many_languages_can_be_read(tmp_path):
     words = [f"{n:04}{'ж' * 8}" for n in range(PAIRS)]
     counts = dict.fromkeys(words[:NEIGHBORS], 10_000)
     phrases = [SteadyPhrase(word, word, [word], 9999, counts, counts) for word in words[:FOUND]]
@@ -174,7 +164,7 @@ def test_the_largest_file_of_many_languages_can_be_read(tmp_path: Path) -> None:
     assert (tmp_path / FILE).stat().st_size * 24 < MAX_BYTES
 
 
-def change(field: str, value: object) -> Callable[[dict[str, object]], None]:
+def change(field, value):
     """Return what changes a field of the first stored phrase."""
     return lambda pair: pair["phrases"][0].update({field: value})
 
@@ -196,9 +186,7 @@ def change(field: str, value: object) -> Callable[[dict[str, object]], None]:
         lambda pair: pair["gap"]["pairs"].update(a={"b": -1}),
     ],
 )
-def test_a_damaged_file_is_refused_in_one_line(
-    tmp_path: Path, damage: Callable[[dict[str, object]], None]
-) -> None:
+def test_a_damaged_file_is_refused_in_one_line(tmp_path, damage):
     save_placeholder_words(tmp_path, {"en-de": LEARNED})
     values = json.loads((tmp_path / FILE).read_text())
     damage(values["pairs"]["en-de"])
@@ -207,7 +195,7 @@ def test_a_damaged_file_is_refused_in_one_line(
         load_placeholder_words(tmp_path)
 
 
-def test_what_stands_for_placeholders_decides_translations(tmp_path: Path) -> None:
+def test_what_stands_for_placeholders_decides_translations(tmp_path):
     """So that a half-written output does not go on with other placeholder words."""
     (tmp_path / "config.json").write_text("{}")
     hashes = [hash_model(tmp_path)]

@@ -26,7 +26,7 @@ from support.toy_models import normalizing_tokenizer, sentences, small_config
 SEARCH = SearchConfig(max_extra=7)
 
 
-def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Translator) -> None:
+def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator):
     lines = ["<br>the cat sees", "{a}: the cat sees", "THE CAT SEES", "{a}", ""]
     found = [n_best[0].text for n_best in translator.stream(lines, SEARCH, prefix="die Katze")]
     expected = ["<br>die Katze", "{a}: die Katze", "DIE KATZE", "{a}", ""]
@@ -38,7 +38,7 @@ def test_a_prefix_stands_behind_what_stays_before_the_sentence(translator: Trans
     "label",
     ["1. ", "12)  ", "(3) ", "a) ", "(b) ", "[4] ", "iv) ", "II. ", "2.1. ", "- ", "\u2013 ", "* "],
 )
-def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label: str) -> None:
+def test_the_label_of_a_list_stays_and_is_not_read(translator, label):
     text, search = "The cat sees a dog", replace(SEARCH, split_sentences=True)
     expected = translator.translate(text, search)
     assert translator.translate(label + text, search) == label + expected
@@ -75,26 +75,24 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator: Translator, label
         ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"), ("1. maj er fri", "da"), ("1. mai on vapaa", "fi"),
     ],
 )  # fmt: skip
-def test_what_only_looks_like_the_label_of_a_list_is_read(text: str, language: str) -> None:
+def test_what_only_looks_like_the_label_of_a_list_is_read(text, language):
     assert not find_list_label(text, language, is_split=True)
 
 
-def test_a_number_is_a_label_also_before_a_small_letter_where_no_rank_is_written_so() -> None:
+def test_a_number_is_a_label_also_before_a_small_letter_where_no_rank_is_written_so():
     for language in ("en", "fr", "es", "it", "nl", "ru"):
         for label in ("1. ", "12. ", "IV. ", "1.2. "):
             assert find_list_label(f"{label}the cat", language, is_split=True) == label
 
 
-def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(
-    translator: Translator,
-) -> None:
+def test_a_number_with_a_full_stop_is_no_label_where_lines_are_not_divided(translator):
     whole = replace(SEARCH, split_sentences=False)
     for line, before in (("1. the cat sees", ""), ("1) the cat sees", "1) ")):
         [piece] = cut(translator, line, whole)
         assert (piece.before, piece.before + piece.text) == (before, line)
 
 
-def test_a_term_may_begin_in_what_looks_like_a_label(translator: Translator) -> None:
+def test_a_term_may_begin_in_what_looks_like_a_label(translator):
     glossary = Glossary.of({"c) cat": "Katze", "dog": "Hund"})
     found = translator.with_glossary(glossary).translate(["c) cat sees", "c) dog sees"], SEARCH)
     assert "Katze" in found[0]
@@ -112,7 +110,7 @@ NORMALIZED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", NORMALIZED)
-def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line: str) -> None:
+def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line):
     tokenizer = normalizing_tokenizer()
     for seed in range(8):
         torch.manual_seed(seed)
@@ -127,7 +125,7 @@ def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line: st
                 assert target < len(find_words(found.text))
 
 
-def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None:
+def test_streamed_tokens_have_the_tags_of_breaks(translator):
     search = replace(translator.default_search, beam=1)
     line = "<p> the cat sees<br> the dog</p><p>{x} sees THE CAT<br>THE CAT SEES</p>"
     pieces = cut(translator, line)
@@ -138,7 +136,7 @@ def test_streamed_tokens_have_the_tags_of_breaks(translator: Translator) -> None
     assert re.findall("<.*?>", "".join(streamed)) == re.findall("<.*?>", line)
 
 
-def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> None:
+def test_a_line_in_capitals_is_read_as_a_sentence(translator):
     small = ["The cats see the dog.", "The cats see {name}.", "The house. The dogs see {x}."]
     large = ["THE CATS SEE THE DOG.", "THE CATS SEE {name}.", "THE HOUSE. THE DOGS SEE {x}."]
     expected = [
@@ -152,9 +150,7 @@ def test_a_line_in_capitals_is_read_as_a_sentence(translator: Translator) -> Non
     assert raw.tokens != read.tokens
 
 
-def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
-    translator: Translator,
-) -> None:
+def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(translator):
     terms = [Term("dogs", ("Baum",)), Term("FENCE", ("Hof",), is_case_sensitive=True)]
     own = translator.with_glossary(Glossary(terms))
     # The only long words are terms; without them, the lines may be abbreviations.
@@ -170,7 +166,7 @@ def test_terms_of_a_line_in_capitals_are_read_and_written_as_its_other_words(
     assert piece.masked_source.ids == small.masked_source.ids
 
 
-def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> None:
+def test_the_translation_of_capitals_is_in_capitals(translator):
     [tokens] = translator.tokenizer.encode_target(["the cat"])
     [small] = cut(translator, "The cat")
     [large] = cut(translator, "THE CATS")
@@ -187,9 +183,7 @@ def test_the_translation_of_capitals_is_in_capitals(translator: Translator) -> N
         assert joined.text == expected
 
 
-def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(
-    pair: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_choice_among_translations_with_terms_is_as_long_as_asked_for(pair, monkeypatch):
     monkeypatch.setattr(constrained_decoding, "NATURAL", -100.0)  # no term has a natural place
     plain = Translator(pair.model, pair.tokenizer, languages=pair.languages)
     glossary = Glossary.of({"dog": "Baum"})
@@ -216,13 +210,13 @@ UNSEEN = [
 ]  # fmt: skip
 
 
-def list_read(translator: Translator, line: str) -> list[list[int]]:
+def list_read(translator, line):
     """Return the token ids that a model reads for a line."""
     return [(piece.masked_source or piece).ids for piece in cut(translator, line)]
 
 
 @pytest.mark.slow
-def test_every_invisible_character_is_read_as_nothing(translator: Translator) -> None:
+def test_every_invisible_character_is_read_as_nothing(translator):
     assert len(UNSEEN) > 4_000
     lines = ["The cat {x} sees 5 km of the house", "The cat sees the house."]
     plain = [list_read(translator, line) for line in lines]
@@ -235,9 +229,7 @@ def test_every_invisible_character_is_read_as_nothing(translator: Translator) ->
 
 
 @pytest.mark.slow
-def test_a_thousand_lines_of_decomposed_letters_are_read_as_composed_ones(
-    translator: Translator,
-) -> None:
+def test_a_thousand_lines_of_decomposed_letters_are_read_as_composed_ones(translator):
     letters = [c for c in map(chr, range(0xC0, 0x2000)) if len(unicodedata.normalize("NFD", c)) > 1]
     letters += [chr(c) for c in range(0xAC00, 0xD7A4, 97)]
     letters = [c for c in letters if unicodedata.normalize("NFC", c) == c and c.isalpha()]
@@ -255,7 +247,7 @@ def test_a_thousand_lines_of_decomposed_letters_are_read_as_composed_ones(
     assert lines == 1_000
 
 
-def test_white_space_is_a_space_and_what_nobody_sees_is_nothing(translator: Translator) -> None:
+def test_white_space_is_a_space_and_what_nobody_sees_is_nothing(translator):
     line = "The cat {x} sees 5 km of the house"
     plain = translator.translate(line)
     for space in SPACES:
@@ -269,7 +261,7 @@ def test_white_space_is_a_space_and_what_nobody_sees_is_nothing(translator: Tran
             assert translator.translate(changed) == plain, ascii(unseen)
 
 
-def test_tabs_and_symbols_stand_between_the_same_words(translator: Translator) -> None:
+def test_tabs_and_symbols_stand_between_the_same_words(translator):
     [tokens] = translator.tokenizer.encode_target(["die Katze sieht das Haus"])
     links = [(number, number) for number in range(5)]
     for mark, written in (
@@ -286,7 +278,7 @@ def test_tabs_and_symbols_stand_between_the_same_words(translator: Translator) -
         assert found.text == f"die Katze sieht{written}das Haus"
 
 
-def test_letters_and_their_accents_are_one_character_for_the_model(translator: Translator) -> None:
+def test_letters_and_their_accents_are_one_character_for_the_model(translator):
     for line in ("Über den Fluß, à la carte", "Zürich {x} é ñ ç 5 km", "ÀÉÎÕÜ ÇA VA", "한국어 cat"):
         composed, apart = (unicodedata.normalize(form, line) for form in ("NFC", "NFD"))
         assert composed != apart

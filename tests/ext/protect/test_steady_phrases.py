@@ -28,7 +28,7 @@ LINES = [
 ]
 
 
-def test_a_steady_phrase_has_all_its_forms_and_neighbors() -> None:
+def test_a_steady_phrase_has_all_its_forms_and_neighbors():
     found = {phrase.text: phrase for phrase in find_steady_phrases(*zip(*LINES, strict=True))}
     people, two = found["people"], found["two"]
     assert (people.initial, people.lines) == ("People", COUNT + 4)
@@ -40,7 +40,7 @@ def test_a_steady_phrase_has_all_its_forms_and_neighbors() -> None:
     assert people.fit("the", "trees") < two.fit("the", "trees")
 
 
-def test_what_is_not_steady_or_only_joins_words_is_no_placeholder_word() -> None:
+def test_what_is_not_steady_or_only_joins_words_is_no_placeholder_word():
     found = {phrase.text.casefold() for phrase in find_steady_phrases(*zip(*LINES, strict=True))}
     assert "people" in found
     assert "bears" not in found  # three translations
@@ -49,14 +49,14 @@ def test_what_is_not_steady_or_only_joins_words_is_no_placeholder_word() -> None
     assert find_steady_phrases([], []) == []
 
 
-def test_a_phrase_of_which_only_one_word_is_translated_is_no_placeholder_word() -> None:
+def test_a_phrase_of_which_only_one_word_is_translated_is_no_placeholder_word():
     pairs = [(f"People do {noun}.", f"Leute {noun}x.") for noun in "abcdefghijkl"]
     found = find_steady_phrases(*zip(*pairs, strict=True))
     assert [phrase.text for phrase in found if "people" in phrase.text.casefold()] == ["People"]
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8])
-def test_the_translation_of_two_steady_words_joins_theirs(share: float) -> None:
+def test_the_translation_of_two_steady_words_joins_theirs(share):
     """Nouns have one translation, and one line in so many of "un dog" has another article than "a"."""
     pairs = [
         (f"Un {noun} {verb}.", f"{article} {noun}x {verb}y.")
@@ -74,7 +74,7 @@ def test_the_translation_of_two_steady_words_joins_theirs(share: float) -> None:
     assert found.get("Un dog") == (["dogx a"] if share > 0.65 else None)
 
 
-def test_rare_phrases_are_found_behind_frequent_ones() -> None:
+def test_rare_phrases_are_found_behind_frequent_ones():
     """What stands between two words is often a name, and the names of places are many and rare."""
     verbs = [f"verb{chr(97 + n)}" for n in range(26)] * 2
     towns = [f"Town{chr(97 + n)}" for n in range(26)]
@@ -87,7 +87,7 @@ def test_rare_phrases_are_found_behind_frequent_ones() -> None:
     assert {*towns, *verbs} <= found
 
 
-def test_numbers_of_things_are_placeholder_words_and_share_their_neighbors() -> None:
+def test_numbers_of_things_are_placeholder_words_and_share_their_neighbors():
     things, verbs = ["days", "years", "miles", "men"], {"has": "hat", "sees": "sieht"}
     pairs = [
         (f"It {verb} {n} {thing}, {n + 10}.", f"Es {translated} {n} {thing}x, {n + 10}.")
@@ -108,7 +108,7 @@ def test_numbers_of_things_are_placeholder_words_and_share_their_neighbors() -> 
     assert not [p for p in find_steady_phrases(*zip(*words, strict=True)) if p.text.isdigit()]
 
 
-def test_a_phrase_of_which_a_word_is_lost_is_no_placeholder_word() -> None:
+def test_a_phrase_of_which_a_word_is_lost_is_no_placeholder_word():
     pairs = [
         (f"{verb} un gars de {noun}.", f"{verb}x guy {n % 9} {noun}y.")
         for n, (verb, noun) in enumerate((v, w) for v in "abcdef" for w in "ghijkl")
@@ -117,7 +117,7 @@ def test_a_phrase_of_which_a_word_is_lost_is_no_placeholder_word() -> None:
     assert not {"un gars", "gars de"} & found
 
 
-def test_numbers_are_parts_of_times_and_no_placeholder_words() -> None:
+def test_numbers_are_parts_of_times_and_no_placeholder_words():
     pairs = [
         *[(f"They {c} two.", f"Sie {c} 2.") for c in "abc" * 4],
         *[(f"They {c}.", f"Sie {c}.") for c in "abc" * 4],
@@ -128,10 +128,10 @@ def test_numbers_are_parts_of_times_and_no_placeholder_words() -> None:
     assert not any(any(map(str.isdigit, text)) for text in found)
 
 
-def test_phrases_are_whole_words() -> None:
+def test_phrases_are_whole_words():
     assert [*find_phrases("यह किताब है")] == ["यह", "यह किताब", "किताब", "किताब है", "है"]
     assert [*find_phrases("A man, a-b")] == ["a", "a man", "man", "b"]
 
 
-def test_neighbors_are_whole_words() -> None:
+def test_neighbors_are_whole_words():
     assert list_neighbors("किताब पढ़ी") == [("", "किताब"), ("^किताब", "पढ़ी"), ("पढ़ी", "")]

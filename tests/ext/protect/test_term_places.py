@@ -1,13 +1,11 @@
 """Terms that the search has not written stand where the words that they translate would stand."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from headway import Glossary, SearchConfig, Translator
+from headway import Glossary, SearchConfig
 from headway.ext.protect.glossary import Term
-from headway.ext.protect.placeholder_words import PlaceholderWord
 from headway.translation import link_words
 from headway.translation.engines import constrained_decoding
 from support.masked_texts import mask, word
@@ -19,14 +17,7 @@ GLOSSARY = Glossary.of(
 )
 
 
-def place(
-    translator: Translator,
-    source: str,
-    target: str,
-    weights: Sequence[Sequence[float]],
-    *words: PlaceholderWord,
-    **terms: str,
-) -> str:
+def place(translator, source, target, weights, *words, **terms):
     """Return a translation that lacks terms with them.
 
     Args:
@@ -48,7 +39,7 @@ def place(
     return masked.write(tokenizer, tokens, links)
 
 
-def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Translator) -> None:
+def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator):
     terms = {
         "cat": "Kater",
         "green house": ["Hut", "Haus"],
@@ -85,9 +76,7 @@ def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator: Transl
     assert sentence != "Kater"
 
 
-def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(
-    translator: Translator,
-) -> None:
+def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(translator):
     straight = {0: 0, 1: 1, 2: 2, 3: 3}
     for source, target, links, terms, expected in (
         ("the cat sees it", "die Katze mag es.", straight, {"cat": "Kater", "sees": "Hut"}, "die Kater Hut es."),
@@ -112,7 +101,7 @@ def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(
         assert found == expected, found
 
 
-def test_a_term_takes_no_place_of_a_placeholder(translator: Translator) -> None:
+def test_a_term_takes_no_place_of_a_placeholder(translator):
     """All words of the translation attend to the term most, and its first one stands for a placeholder."""
     dog = word(translator.tokenizer, "dog", "Hund")
     weights = [[0.1, 0.1, 0.1, 0.9] for _ in range(4)]
@@ -123,9 +112,7 @@ def test_a_term_takes_no_place_of_a_placeholder(translator: Translator) -> None:
     assert found.count("Kater") == 1
 
 
-def test_a_prefix_stays_and_terms_come_behind_it(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prefix_stays_and_terms_come_behind_it(translator, monkeypatch):
     monkeypatch.setattr(constrained_decoding, "NATURAL", -100.0)  # no term has a natural place
     own = translator.with_glossary(GLOSSARY)
     for [found] in own.stream(["the cat sees", "the dog and the cat"], SEARCH, prefix="die Katze"):
@@ -145,8 +132,8 @@ def test_a_prefix_stays_and_terms_come_behind_it(
     ],
 )
 def test_every_term_is_in_the_translation_wherever_it_was_placed(
-    translator: Translator, search: SearchConfig, natural: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    translator, search, natural, monkeypatch
+):
     monkeypatch.setattr(constrained_decoding, "NATURAL", natural)
     lines = sentences(5, 5)
     own = translator.with_glossary(GLOSSARY)
@@ -157,7 +144,7 @@ def test_every_term_is_in_the_translation_wherever_it_was_placed(
         assert own.translate(line, search) == text
 
 
-def test_lines_with_placeholders_and_terms_have_both(translator: Translator) -> None:
+def test_lines_with_placeholders_and_terms_have_both(translator):
     own = translator.with_glossary(GLOSSARY)
     for line in (
         "the cat {name} sees the dog",

@@ -3,7 +3,6 @@
 import json
 import random
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +21,8 @@ from headway.ext.quality.quality_model import FEATURES, FILE, QualityModel, rank
 from headway.ext.quality.rating import require_numbers
 from headway.model import Transformer
 from headway.text import Tokenizer
-from headway.translation import Constraint, Hypothesis, Job, Piece, spell_words
-from support.damaged_translations import Damaged, damage_names, damage_placeholders
+from headway.translation import Constraint, Hypothesis, Piece, spell_words
+from support.damaged_translations import damage_names, damage_placeholders
 from support.engines import native
 from support.extended_pieces import choose, examine, rate, rate_text
 from support.masked_texts import mask, word
@@ -145,7 +144,7 @@ def test_words_with_a_capital_are_lost_where_no_similar_one_is_written():
     assert find_lost_names("der Hund sieht Zoltan", "the dog runs", ("de", "en")) == []
 
 
-def share_below(translator: Translator, cases: Sequence[Damaged]) -> tuple[float, float]:
+def share_below(translator, cases):
     """Return which share of good and of damaged translations is rated below 0.5."""
     pairs = [
         [
@@ -208,7 +207,7 @@ def test_a_quality_is_stored_and_a_damaged_one_is_refused(tmp_path):
     whole = (tmp_path / FILE).read_text()
     values = json.loads(whole)
     weights = values["weights"]
-    changes: list[dict[str, object]] = [
+    changes = [
         {"format": 0},
         {"bias": True},
         {"bias": 1e99},
@@ -242,13 +241,13 @@ def test_a_repair_of_numbers_keeps_the_words(rated, monkeypatch):
     translator = Translator.load(rated)
     [piece] = cut(translator, "40 dogs see 17 cats")
 
-    def write(*texts: str) -> list[Hypothesis]:
+    def write(*texts):
         return [Hypothesis(ids, 0.0, 0.0) for ids in translator.tokenizer.encode_target(texts)]
 
-    def repair(first: str, *ways: list[Hypothesis]) -> str:
+    def repair(first, *ways):
         found = iter(ways)
 
-        def search(*_: object) -> Job[list[Hypothesis]]:
+        def search(*_):
             yield []
             return next(found, [])
 

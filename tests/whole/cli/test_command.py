@@ -122,7 +122,7 @@ def test_a_mistake_is_reported_before_torch_is_imported():
 
 
 def test_printed_settings_can_be_read_again(tmp_path, capsys):
-    def config(*words: str) -> str:
+    def config(*words):
         assert dispatch(["config", *words]) == 0
         return capsys.readouterr().out
 
@@ -178,7 +178,7 @@ def test_a_signal_ends_an_export_without_a_trace(model_directory, tmp_path):
     out = tmp_path / "out"
     words = ["export", str(model_directory), str(out), "--to", "ctranslate2", "--no-verify"]
 
-    def export() -> None:
+    def export():
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup, it would be ignored
         main(words)
 

@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 from contextlib import redirect_stdout
-from pathlib import Path
 
 import pytest
 
@@ -38,7 +37,7 @@ def scripts(tmp_path_factory):
     return {shell: folder / shell for shell in SHELLS}
 
 
-def run(folder: Path, *command: str) -> str:
+def run(folder, *command):
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
     )
@@ -46,7 +45,7 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def ask_bash(script: Path, words: list[str]) -> set[str]:
+def ask_bash(script, words):
     """Call the function that the script has registered, as bash does when a user presses Tab."""
     code = f"""
     source ./{script.name}
@@ -58,7 +57,7 @@ def ask_bash(script: Path, words: list[str]) -> set[str]:
     return {word for word in found if word.startswith(words[-1])}
 
 
-def ask_fish(script: Path, words: list[str]) -> set[str]:
+def ask_fish(script, words):
     line = " ".join(words)
     code = f"source ./{script.name}; complete -C {shlex.quote(line)}"
     answer = run(script.parent, "fish", "--no-config", "-c", code)

@@ -49,20 +49,20 @@ class Job:
         folder: It gets the text, and then the translation.
     """
 
-    def __init__(self, model: Path, folder: Path) -> None:
+    def __init__(self, model, folder):
         self.model = model
         self.source, self.out = folder / "text.en", folder / "out"
         self.source.write_text(TEXT, encoding="utf-8")
 
-    def run(self, *words: str) -> None:
+    def run(self, *words):
         files = ["--input", str(self.source), "--output", str(self.out)]
         dispatch(["translate", str(self.model), *files, *SETTINGS, *words])
 
-    def interrupt(self, *words: str) -> None:
+    def interrupt(self, *words):
         """Translate two windows of the input."""
         update = LineProgress.update
 
-        def update_once(progress: LineProgress, done: int, words: int) -> None:
+        def update_once(progress, done, words):
             update(progress, done, words)
             if done >= 2 * WINDOW:
                 raise KeyboardInterrupt
@@ -93,7 +93,7 @@ def translated(model_directory, tmp_path_factory):
     return whole.out.read_bytes()
 
 
-def beside(out: Path) -> set[str]:
+def beside(out):
     """The files in the directory of an output, but for input and output."""
     return {path.name for path in out.parent.iterdir()} - {out.name, "text.en", "whole", "log"}
 
@@ -173,7 +173,7 @@ def test_a_process_that_is_killed_goes_on_where_it_was(job, tmp_path):
     whole, log = job.out.read_bytes(), tmp_path / "log"
     job.out.unlink()
 
-    def run_with_log() -> None:
+    def run_with_log():
         with log.open("w", buffering=1) as file, redirect_stderr(file):
             job.run("--workers", "2")
 
@@ -197,7 +197,7 @@ def test_a_process_that_is_killed_goes_on_where_it_was(job, tmp_path):
     assert not beside(job.out)
 
 
-def count_windows(out: Path) -> int:
+def count_windows(out):
     """How many windows of an unfinished output are finished."""
     return len([*out.with_name(f".translating-{out.name}").glob("*/lines/0*/[0-9]*")])
 
@@ -320,7 +320,7 @@ def test_write_protection_is_respected_before_the_model_is_loaded(
     finished.write_text("finished")
     folder.mkdir()
 
-    def refuse(out: Path, problem: str, *words: str) -> None:
+    def refuse(out, problem, *words):
         unloaded.out = out
         with pytest.raises(UsageError, match=f"^--output {out}[^ ]*: {problem}"):
             unloaded.run(*words)
@@ -333,7 +333,7 @@ def test_write_protection_is_respected_before_the_model_is_loaded(
         report.touch(0o444)
         refuse(tmp_path / "a.md", "is write-protected", "--quality")
 
-    def access(path: Path, _mode: int) -> bool:
+    def access(path, _mode):
         return path not in (folder, finished)
 
     monkeypatch.setattr(os, "access", access)  # for a user who is not root
@@ -360,7 +360,7 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(job, tmp_path, monk
     reference = str(shutil.copy(job.source, tmp_path / "reference.txt"))
     words = ["evaluate", str(job.model), "--source", str(job.source), "--reference", reference]
 
-    def stop(*_: object) -> None:
+    def stop(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

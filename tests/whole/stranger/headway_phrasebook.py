@@ -1,10 +1,7 @@
 """Phrase books for Headway: files in which a translation follows each phrase."""
 
-import argparse
-from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from headway.extension import Extension, Verb
 
@@ -19,25 +16,25 @@ extension = Extension(
 EXAMPLE = "headway phrases travel.phrases > travel.tsv"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser):
     """Add the arguments of ``headway phrases``."""
     parser.add_argument("file", metavar="FILE", help="phrase book to print")
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args):
     """Run ``headway phrases``."""
     for source, target in read_phrases(args.file):
         print(source, target, sep="\t")
 
 
-def read_phrases(path: str, languages: object = None) -> Iterator[tuple[str, str]]:
+def read_phrases(path, languages=None):
     """Yield each phrase with its translation, which is the line after it."""
     with Path(path).open(encoding="utf-8") as lines:
         for source in lines:
             yield source.strip(), next(lines, "").strip()
 
 
-def mark(line: str) -> Generator[str, list[Any], list[Any]]:
+def mark(line):
     """Stage of a translation: a heart at the end of a line is not translated, and stays."""
     heart = " \u2665" if line.endswith(" \u2665") else ""
     found = yield line.removesuffix(heart)
