@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import main
+from support.cases import each_case
 from support.processes import Forked
 from support.proxies import answering
 
@@ -104,16 +105,7 @@ def test_equal_answers_have_no_difference(load, sides):
     assert load("compare").report(*sides, ["lines"], []) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "says"),
-    [
-        ("beam.txt", "Ein Haus.\nZwei Häuser\nDrei\n", "lines/beam.txt:1: before 'Ein Haus .' after 'Ein Haus.'"),
-        ("beam.txt", "Ein Haus .\nDrei\n", "lines/beam.txt:2: before 'Zwei Häuser' after (none)"),
-        ("beam.txt", "Ein Haus .\nZwei Häuser\nDrei", "lines/beam.txt:4: before '' after (none)"),
-        ("new.txt", "a", "lines/new.txt:1: before (none) after 'a'"),
-        ("weights.bin", "\0\1", "lines/weights.bin:0: before '3 bytes"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_difference_is_seen(load, sides, name, content, says):
     (sides[1] / "lines" / name).write_text(content, encoding="utf-8")
     [line] = load("compare").report(*sides, ["lines"], [])

@@ -22,6 +22,7 @@ from headway.text.prepared import PreparedData, write_ids, write_prepared
 from headway.training.storage.checkpoint import write_checkpoint
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation.directory import load_model, read_config, write_config
+from support.cases import each_case
 from support.interface import RECORDED, check_version, list_interfaces
 
 SOURCES = Path(headway.__file__).parent
@@ -190,19 +191,7 @@ def test_the_public_interfaces_are_those_that_were_recorded():
         assert sorted({*recorded} - {*lines}) == [], f"gone from {file}; {hint}"
 
 
-@pytest.mark.parametrize(
-    ("gone", "added", "needed"),
-    [
-        ("", "", "1.4"),
-        ("", "GET /new", "1.5"),
-        ("", "GET /new request q", "1.5"),
-        ("", "POST /old request new*", "1.5"),
-        ("", "POST /old 200 new", "1.5"),
-        ("", "POST /old request new", "2.0"),
-        ("POST /old request q", "", "2.0"),
-        ("POST /old request q", "POST /old request q*", "2.0"),
-    ],
-)
+@each_case
 def test_another_http_interface_needs_a_higher_version(gone, added, needed):
     recorded = ["version 1.4", "POST /old", "POST /old request q"]
     lines = [line for line in [*recorded[1:], added] if line and line != gone]

@@ -14,6 +14,7 @@ from headway.errors import HeadwayError
 from headway.extension import CHOICE, load_all
 from headway.text import Pair, read_pairs
 from headway.translation import Translator
+from support.cases import each_case
 from support.extensions import forget_extensions
 from support.toy_models import sentences, translate_words, write_pairs
 
@@ -149,17 +150,7 @@ def test_its_stage_works_from_the_command_python_and_the_server(
     assert (tmp_path / "out").read_text().splitlines() == expected
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "error"),
-    [
-        ("found = yield", "found = 1 // 0; yield", "ZeroDivisionError: integer division or modulo by zero"),
-        ("return [replace", "1 // 0; return [replace", "ZeroDivisionError: integer division or modulo by zero"),
-        ("return [replace", "[replace", "it returned None instead of translations"),
-        ("return [replace", "return [] and [replace", "it returned no translations"),
-        ("found = yield line", "found = yield 5 or line", "it yielded 5 instead of a line"),
-        ("return [replace", "yield ''; [replace", "it yielded two lines"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_stage_that_fails_is_named(old, new, error, packages, model_directory):
     change(packages, old, new)
     with pytest.raises(HeadwayError) as failed:

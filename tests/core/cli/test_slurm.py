@@ -7,6 +7,7 @@ import pytest
 from headway.cli import launch
 from headway.cli.main import main
 from headway.cli.slurm import rank_variables
+from support.cases import each_case
 
 # What a task of ``srun -n 2`` sees in a job with one node, and what its batch script sees (Slurm 22.05).
 TASK = {
@@ -44,15 +45,7 @@ def test_the_first_node_of_a_step_is_the_master():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("names", "first"),
-    [
-        ("login,gpu[1-3]", "login"),
-        ("gpu-a,gpu-b", "gpu-a"),
-        ("rack[0-3]node[001-200],x", "rack0node001"),
-        ("n[7,9-12].example.org", "n7.example.org"),
-    ],
-)
+@each_case
 def test_a_list_of_nodes_has_a_first_name(names, first):
     found = rank_variables(FOUR_NODES | {"SLURM_STEP_NODELIST": names})
     assert found["MASTER_ADDR"] == first

@@ -22,6 +22,7 @@ from headway.config.departures import list_departures
 from headway.config.sections import SECTIONS
 from headway.config.toml import to_toml
 from headway.errors import HeadwayError
+from support.cases import each_case
 
 
 def test_the_presets_base_and_big_are_the_papers():
@@ -107,21 +108,7 @@ def test_impossible_values_are_rejected(section, changes):
         section(**changes)
 
 
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"model": {"d_modle": 3}}, "did you mean 'model.d_model'"),
-        ({"modle": {}}, "did you mean 'model'"),
-        ({"model": {"norm": "pst"}}, "did you mean 'post'"),
-        ({"model": {"gated": 1}}, "true or false"),
-        ({"model": {"d_model": 2.5}}, "whole number"),
-        ({"model": {"d_model": True}}, "whole number"),
-        ({"search": {"split_sentences": 1}}, "must be one of auto, true, false"),
-        ({"model": 3}, "must be a table"),
-        ({"text": {"character_coverage": 0.97}}, "must be at least 0.98"),
-        ({"text": {"vocab_size": 300_001}}, "must be at most 300,?000"),
-    ],
-)
+@each_case
 def test_a_message_about_a_wrong_setting_names_its_file(values, says):
     with pytest.raises(HeadwayError, match=says) as error:
         from_dict(values, "mine.toml")
@@ -220,15 +207,7 @@ def test_a_file_that_is_no_toml_gives_one_line(text, tmp_path):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ("[search]\nn_best = 8", {"search.beam": "8"}),
-        ("[training]\ncut = 0.1", {"training.agreement": "1"}),
-        ("[model]\npositions = 'learned'\nmax_positions = 64", {"text.max-tokens": "64"}),
-        ("[model]\nd_model = -3", {"model.d-model": "128"}),
-    ],
-)
+@each_case
 def test_only_what_a_file_and_options_give_together_must_fit(text, options, tmp_path):
     file = tmp_path / "own.toml"
     file.write_text(text)

@@ -24,6 +24,7 @@ from headway.extension import (
     name_extensions,
     prepare_device,
 )
+from support.cases import each_case
 from support.extensions import forget_extensions
 
 HEAD = "from headway.extension import Extension, Option, Verb\n"
@@ -75,25 +76,7 @@ def test_the_environment_chooses_among_extensions(install, monkeypatch):
         load_extensions()
 
 
-@pytest.mark.parametrize(
-    ("declared", "more", "says"),
-    [
-        ("1 / 0", "", "of_bad:extension: ZeroDivisionError: division by zero"),
-        ("None", "import no_such_package", "needs no_such_package: pip install no_such_package"),
-        ("None", "raise SystemExit(3)", "SystemExit: 3"),
-        ("{'verbs': {}}", "", "must be an Extension, not {'verbs': {}}"),
-        ("Extension('other', '1')", "", "its name must be that of its entry point, and not 'other'"),
-        ("Extension('bad', '1', stage={})", "", "no such hook: stage (did you mean 'stages'?)"),
-        ("Extension('bad', '1', maskin='a:b')", "", "no such hook: maskin (did you mean 'masking'?)"),
-        ("Extension('bad', '1', stages=['a:b'])", "", "stages: must be a dict, not ['a:b']"),
-        ("Extension('bad', '1', stages={'a': 3})", "", "stages: a: must be str, not 3"),
-        ("Extension('bad', '1', verbs={'shout': Verb('a:b', None)})", "", "must have texts that are"),
-        ("Extension('bad', '1', readers={'xyz': 'a:b'})", "", "the key must be a suffix in small"),
-        ("Extension('bad', '1', readers={'.xyz': 'a b'})", "", "must be like 'package.module:name'"),
-        ("Extension('bad', '1', verbs={'shout': 'a:b'})", "", "verbs: shout: must be Verb, not 'a:b'"),
-        ("Extension('bad', '1', options={'train --x': Option('a:b', '', 'X')})", "", "'info|evaluate --option'"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_broken_extension_is_left_out_with_one_line_that_names_it(
     declared, more, says, install, caplog
 ):

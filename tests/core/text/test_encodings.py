@@ -15,6 +15,7 @@ from headway.text.encodings import check_encoding, likely_encoding
 from headway.text.lines import Damaged, read_lines, scan_lines
 from headway.text.preparation import prepare
 from headway.text.readers import FileForm, read_pairs
+from support.cases import each_case
 from support.extensions import needs
 
 LINES = ["Grüße, Señor Łukasz", "", "zwei\u2028drei 😀", "„vier“"]
@@ -39,29 +40,14 @@ def test_damaged_utf16_is_marked(tmp_path):
     assert found[2].line == 3
 
 
-@pytest.mark.parametrize(
-    ("encoding", "line"),
-    [
-        ("cp1252", "Grüße – “quoted”"),
-        ("cp1251", "Доброе утро"),
-        ("gb18030", "早上好"),
-        ("shift_jis", "表"),
-    ],
-)
+@each_case
 def test_an_encoding_is_converted_by_name_and_utf8_stays(tmp_path, encoding, line):
     path = tmp_path / "a.txt"
     path.write_bytes(b"ascii\n" + line.encode(encoding) + b"\r\n" + "schön 日本\n".encode())
     assert list(scan_lines(path, encoding)) == ["ascii", line, "schön 日本"]
 
 
-@pytest.mark.parametrize(
-    ("encoding", "lines"),
-    [
-        ("iso-2022-jp", ["これは文です。", "", "ascii", "二つ目。"]),
-        ("hz", ["这是一个句子。", "a ~ b", "二"]),
-        ("utf-7", ["Grüße, Welt", "1 + 1", "„vier“"]),
-    ],
-)
+@each_case
 def test_an_encoding_that_escapes_in_ascii_is_read_by_name(tmp_path, encoding, lines):
     path = tmp_path / "a.txt"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode(encoding))

@@ -19,6 +19,7 @@ from headway.text.groups import languages_from_names
 from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.shards import Corpus
+from support.cases import each_case
 from support.toy_models import sentences, translate_words, write_pairs
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
@@ -36,17 +37,7 @@ def files(tmp_path):
     return write_pairs(tmp_path, "train", train), write_pairs(tmp_path, "valid", valid)
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "<html> is the root element of a page.",
-        "WEBVTT is a format",
-        "GIF89a is another one",
-        "1",
-        "\ufeffa\rb\r",
-        "\x1f\x8b",
-    ],
-)
+@each_case
 def test_validation_text_may_look_like_the_beginning_of_a_document(first, files, tmp_path):
     second = "00:00:01,000 --> 00:00:02,000"
     pairs = [(first, "Das ist der erste Satz."), (second, first), ("a dog", "ein Hund")]

@@ -14,6 +14,7 @@ import zstandard
 
 from headway.errors import HeadwayError
 from headway.text import Damaged, Pair, compression, lines, read_lines, read_pairs
+from support.cases import each_case
 from support.numbered_text import number_pairs
 from support.reading import peak
 
@@ -119,17 +120,7 @@ def test_no_side_ever_holds_a_line_break(tmp_path, brk):
     assert list(read_pairs([path])) == [Pair("a b", "c", 1)]
 
 
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["a.txt"], ["a.txt", ".tsv", ".jsonl"]),
-        (["a.tsv", "b.jsonl"], ["a.tsv", "b.jsonl", "plain text"]),
-        (["a.tsv", "b.tsv.gz"], ["a.tsv", "b.tsv.gz", "plain text"]),
-        (["-", "-"], ["- -", "plain text"]),
-        (["a", "b", "c"], ["3 files", "joined before"]),
-        ([], ["0 files"]),
-    ],
-)
+@each_case
 def test_paths_that_cannot_be_pairs_are_rejected(names, words):
     with pytest.raises(HeadwayError) as error:
         read_pairs(names)

@@ -20,6 +20,7 @@ from headway.text.groups import make_groups
 from headway.text.preparation import Preparation, plan, prepare, selection
 from headway.text.preparation.plan import Plan
 from headway.text.prepared import PreparedData
+from support.cases import each_case
 from support.processes import children, fork
 from support.toy_models import sentences, translate_words, write_pairs
 
@@ -219,15 +220,7 @@ def test_one_of_several_files_may_be_standard_input(tmp_path):
         assert all(made[name] == expected[name] for name in made if name != "data.json")
 
 
-@pytest.mark.parametrize(
-    ("train", "valid", "tests"),
-    [
-        (["-"], ["-"], []),
-        (["-", "a.de"], ["b.en", "-"], []),
-        (["a.en", "a.de"], ["-"], [["-"]]),
-        (["-"], 31, [["-"]]),
-    ],
-)
+@each_case
 def test_standard_input_is_not_given_twice(train, valid, tests):
     with pytest.raises(HeadwayError, match=r"^-: standard input can be read only once") as problem:
         make_groups(train, valid, tests, LANGUAGES)

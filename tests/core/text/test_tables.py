@@ -9,6 +9,7 @@ from headway.errors import HeadwayError
 from headway.text.lines import Damaged
 from headway.text.readers import FileForm, Pair, describe_layout, read_pairs
 from headway.text.tables import MOST_LINES, SAMPLE
+from support.cases import each_case
 from support.numbered_text import number_pairs
 
 LANGUAGES = ("en", "de")
@@ -50,51 +51,22 @@ def test_the_lines_of_rows_with_line_breaks_are_counted(tmp_path):
     assert list(read_pairs([path], LANGUAGES)) == [Pair("a b c", "d", 2), Pair("e", "f", 6)]
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ['"Who is it?" "Me."\t"Wer?" "Ich."', "a\tb"],
-        ['"Hello."\t„Hallo.“', "a\tb"],
-        ['He said "no".\tEr sagte "nein".', '"Hello, you."\t"Hallo, du."'],
-        ['"open, but\tnot closed', "a\tb"],
-        [
-            '"Yes, we can."\t"Ja, wir können."',
-            "a\tb",
-            '"We go.\t„Wir gehen.',
-            'They stop."\tSie halten.“',
-        ],
-        ['"Yes; no"\t"Ja; nein"', "a\tb"],
-    ],
-)
+@each_case
 def test_quotes_of_a_corpus_are_text(tmp_path, lines):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"{line}\n" for line in lines))
     assert read(path) == [tuple(line.split("\t")) for line in lines]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('"a\nb"\tc\n"d, e"\tf\n', [("a b", "c"), ("d, e", "f")]),
-        ('a\t"b\tc"\nd\te\nf\tg\n', [("a", "b\tc"), ("d", "e"), ("f", "g")]),
-        ('"say ""yes"""\tc\nd\t"e, f"\n', [('say "yes"', "c"), ("d", "e, f")]),
-    ],
-)
+@each_case
 def test_what_a_quotation_of_a_corpus_cannot_have_shows_that_cells_are_quoted(
     tmp_path, text, expected
 ):
     (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
-    assert read(tmp_path / "a.tsv") == expected
+    assert read(tmp_path / "a.tsv") == [tuple(pair) for pair in expected]
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        ("id", "en", "de", "note"), ("id", "English", "German", ""), ("Nr.", "en-US", "de_AT", "x"),
-        ("ID", "source", "target", "x"), ("", "SRC", "tgt", ""), ("", "Source text", "Target text", ""),
-        ("x", "source_sentence", "target_sentence", "x"), ("x", "English (source)", "German text", "x"),
-    ],
-)  # fmt: skip
+@each_case
 def test_columns_are_found_by_the_header(tmp_path, header):
     rows = [(str(n), *pair, "x") for n, pair in enumerate(TYPED)]
     for name, delimiter in (("a.csv", ","), ("a.tsv", "\t")):

@@ -17,20 +17,10 @@ from headway.text.words import (
     turn_marks_to_letters,
     word_at,
 )
+from support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("the cat, (sees)  3.5kg!", ["the", "cat,", "(sees)", "3.5kg!"]),
-        ("한국어 문장입니다.", ["한국어", "문장입니다."]),
-        ("犬は「猫」を見た。", ["犬", "は", "「猫」", "を", "見", "た。"]),
-        ("コンピューターとGPT-4（新）", ["コンピューター", "と", "GPT-4", "（新）"]),
-        ("สวัสดี โลก", ["ส", "วั", "ส", "ดี", "โ", "ล", "ก"]),
-        ("か\u3099き - 木", ["か\u3099", "き", "-", "木"]),
-        (" \u3000", []),
-    ],
-)
+@each_case
 def test_words_of_scripts_with_and_without_spaces(text, words):
     spans = find_words(text)
     assert [text[start:end] for start, end in spans] == words
@@ -39,22 +29,7 @@ def test_words_of_scripts_with_and_without_spaces(text, words):
         assert word_at(spans, start) == word_at(spans, end - 1) == number
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("a\u00a0man\u202f: 5\u2009km", "a man : 5 km"),
-        ("mountain\u2011bike", "mountain-bike"),
-        ("\u00adrid\u00ad\u00ading\u2060 \u00ad \ufeffa", "riding a"),
-        ("plain - text\u3000犬", "plain - text 犬"),
-        ("Zu\u0308rich\tis\u2028nice\u200bnow", "Zürich is nice now"),
-        (
-            "auf\u200claden \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-            "aufladen \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-        ),
-        ("ภาษา\u200bไทย", "ภาษาไทย"),
-        ("an  image \u00a0 was here", "an image was here"),
-    ],
-)
+@each_case
 def test_characters_of_line_breaks_become_common_ones(text, plain):
     assert simplify_breaks(text) == plain
     assert len(find_words(text)) == len(find_words(plain))

@@ -8,6 +8,7 @@ from headway.training.storage.card import model_card
 from headway.training.storage.record import DataRecord, RunRecord
 from headway.training.validation import ValidationReport
 from headway.translation.front_matter import complete_card, front_matter, license_fields, split_card
+from support.cases import each_case
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
 
@@ -67,19 +68,7 @@ def test_completing_a_card_keeps_all_of_its_text():
     assert other.count("license:") == 1
 
 
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        ("license: mit\nlicense_extra: a", {"license": "mit"}),
-        ("license:\n- mit\n- cc0-1.0\nlanguage: en", {"license": ["mit", "cc0-1.0"]}),
-        ("license:\nlanguage: en", {}),
-        ("license: 'apache-2.0'  # as agreed", {"license": "apache-2.0"}),
-        (
-            "tags:\n- a\nlicense: other\nlicense_link: LICENSE\nlicense_name: >\n  own\n  terms",
-            {"license": "other", "license_name": "own terms", "license_link": "LICENSE"},
-        ),
-    ],
-)
+@each_case
 def test_the_license_of_a_card_is_taken_as_it_is(head, expected):
     done = complete_card(license_fields(f"---\n{head}\n---\n# A\n"), ("en", "de"))
     found = {

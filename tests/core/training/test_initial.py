@@ -25,6 +25,7 @@ from headway.training.starting.fine_tuning import (
 from headway.training.steps.optimizers import learning_rate, warn_if_too_short
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
+from support.cases import each_case
 from support.runs import SETTINGS, opened, opening, words, write_corpus
 
 
@@ -132,15 +133,7 @@ def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, othe
         dispatch(["train", str(tmp_path / "run"), "--quiet"])
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "message"),
-    [
-        ("model.d-model", 24, "model.d_model is 22, not 24"),
-        ("model.norm", "pre", "model.norm is post, not pre"),
-        ("model.num-decoder-layers", 9, "model.num_decoder_layers is [0-9], not 9"),
-        ("text.vocab-size", 300, "text.vocab_size is 331, not 300"),
-    ],
-)
+@each_case
 def test_settings_that_the_weights_determine_cannot_be_set(
     model, other_text, tmp_path, setting, value, message
 ):

@@ -13,6 +13,7 @@ from headway.training.dry_run import make_dry_run
 from headway.training.machine import Machine
 from headway.training.run import run_to_end
 from headway.training.validation import ValidationReport
+from support.cases import each_case
 from support.runs import command, opened
 
 
@@ -45,21 +46,7 @@ def test_ranks_of_one_machine_divide_its_processors(monkeypatch):
         assert (machine.threads, machine.threads_per_rank) == (12, threads)
 
 
-@pytest.mark.parametrize(
-    ("groups", "files", "threads"),
-    [
-        ("0::/\n", {"cpu.max": "max 100000"}, 12),
-        ("0::/\n", {"cpu.max": "250000 100000"}, 3),
-        ("0::/a/b\n", {"a/cpu.max": "50000 100000", "a/b/cpu.max": "400000 100000"}, 1),
-        (
-            "2:cpuacct:/\n1:cpu:/d\n0::/\n",
-            {"cpu/d/cpu.cfs_quota_us": "400000", "cpu/d/cpu.cfs_period_us": "100000"},
-            4,
-        ),
-        ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 12),
-        ("", {}, 12),
-    ],
-)
+@each_case
 def test_threads_are_within_the_quota_of_a_container(groups, files, threads, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(12))
     monkeypatch.setattr(devices, "OWN_CGROUP", tmp_path / "own")
@@ -82,14 +69,7 @@ def test_bf16_is_chosen_only_on_processors_with_instructions_for_it(avx512, amx,
     assert fixed.precision == "fp32"
 
 
-@pytest.mark.parametrize(
-    ("device", "message"),
-    [
-        ("gpu", "must be auto, cpu, cuda or cuda:N"),
-        ("cpu:1", "must be auto, cpu, cuda or cuda:N"),
-        ("cuda:7", "torch sees cuda:0 to cuda:1 here"),
-    ],
-)
+@each_case
 def test_a_missing_device_is_rejected(device, message, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)

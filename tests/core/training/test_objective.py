@@ -8,6 +8,7 @@ from headway.config import ModelConfig
 from headway.model import Transformer
 from headway.text.batches import Batch
 from headway.training.steps.objective import Objective, chunked_loss, plain_loss
+from support.cases import each_case
 
 N, D, V = 23, 13, 31
 
@@ -84,16 +85,7 @@ def test_huge_logits_do_not_overflow():
     torch.testing.assert_close(loss.nll, torch.tensor(900.0))
 
 
-@pytest.mark.parametrize(
-    "departure",
-    [
-        {},
-        {"scale_logits": True, "output_bias": True},
-        {"d_embedding": 7},
-        {"tying": "none"},
-        {"tying": "target", "source_vocab_size": 37},
-    ],
-)
+@each_case
 def test_the_gradients_of_a_batch_equal_those_of_all_its_logits(departure):
     sizes = {"source_vocab_size": V, "target_vocab_size": V} | departure
     config = ModelConfig(

@@ -17,6 +17,7 @@ from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport, ValidationReport
 from headway.translation import load_model
+from support.cases import each_case
 from support.runs import assert_equal_runs, command, metrics, opened, opening
 
 
@@ -175,18 +176,10 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
 
 
 # Options of a resume with more steps, and why they are refused.
-OTHER = [
-    (["--training.seed", "5"], r"training.seed is 1, not 5: .* --data \S+/run/data its data"),
-    (["--preset", "tiny"], "model.d_model is 22, not 128"),
-    (["--train", "VALID", "VALID"], "--train .* is other text than before"),
-    (["--text.vocab-size", "330"], r"text.vocab_size is 331, not 330: [^()]*$"),
-    (["--languages", "de", "en"], "--languages was en-de, not de-en"),
-    (["--valid", "19"], r"--valid was .*, not 19 pairs held out"),
-]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("change", "message"), OTHER)
+@each_case
 def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run, corpus):
     change = [corpus[-1] if word == "VALID" else word for word in change]
     words = ["train", str(uninterrupted_run), "--ranks", "1", "--training.max-steps", "23"]

@@ -22,6 +22,7 @@ from headway.training.storage.checkpoint import (
 from headway.training.storage.log import Log
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import weights
+from support.cases import each_case
 from support.processes import fork
 
 TENSORS = {
@@ -65,16 +66,7 @@ def test_only_the_newest_checkpoints_keep_their_optimizer(directory, monkeypatch
     assert files == {3: {"model"}, 6: {"model", "optimizer"}, 9: {"model", "optimizer"}}
 
 
-@pytest.mark.parametrize(
-    ("series", "kept"),
-    [
-        ([12], [9, 12]),
-        ([9], [9, 12]),
-        ([], [9, 12]),
-        ([3, 6], [3, 6, 12]),
-        ([6, 9, 12], [6, 9, 12]),
-    ],
-)
+@each_case
 def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, kept, directory):
     for step in (3, 6, 9, 12):
         write_checkpoint(directory.checkpoint(step), TENSORS, {})

@@ -8,6 +8,7 @@ import pytest
 from headway.cli.main import dispatch
 from headway.translation import Translator
 from headway.translation.directory import read_config
+from support.cases import each_case
 from support.pieces import cut
 from support.runs import command, opened, words, write_corpus
 
@@ -30,15 +31,7 @@ def run(tmp_path):
     return start
 
 
-@pytest.mark.parametrize(
-    ("several", "more", "is_split"),
-    [
-        (1, (), True),
-        (9, (), False),
-        (0, ("--search.split-sentences", "false"), False),
-        (9, ("--search.split-sentences", "true"), True),
-    ],
-)
+@each_case
 def test_lines_are_split_if_the_training_text_has_single_sentences_and_no_setting_says_otherwise(
     several, more, is_split, run
 ):

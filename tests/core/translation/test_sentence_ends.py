@@ -7,6 +7,7 @@ import pytest
 
 from headway.text.words import UNSEEN
 from headway.translation import split_sentences
+from support.cases import each_case
 
 # Rows: a language, and one sentence with a full stop or another mark in it, or two sentences.
 ROWS = [
@@ -29,33 +30,7 @@ def test_sentences_end_where_readers_say(count):
     assert min(shares.values()) >= 0.85, shares
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "count"),
-    [
-        ("fr", "M. Dupont a vu la maison.", 1),
-        ("fr-CA", "L'art. 5 du code. Mme Roy l'a lu.", 2),
-        ("en", "Plan B. We go.", 2),
-        ("en", "J. R. R. Smith left at 5 p.m. He was tired.", 2),
-        ("de", "Am 5. Mai z. B. Karl IV. traf Dr. Weiß. Danach ging er.", 2),
-        ("de", "das ist gut. sie kommt. wir gehen, z. b. heute.", 3),
-        ("no", "Kl. 8 kommer hr. Berg. Vi venter.", 2),
-        ("el", "Τι κάνεις; Είμαι καλά.", 2),
-        ("ru", "Это и т. д. Мы ушли.", 2),
-        ("zh", "你好。再见！", 2),
-        ("en", "See 你好。 Then 再见！Next.", 3),
-        ("en", "We are happy. \U0001f600", 1),
-        ("en", "Yes! \U0001f600 He came. !", 2),
-        ("en", "\ue000Dr.\ue001 Smith is here.\ue002 \ue003He sleeps.", 2),
-        ("de", "Das Buch (Hrsg.) Berlin ist gut.", 1),
-        ("en", "(He came at 5 p.m.) The dog is here.", 2),
-        ("en", "We use Linux. macOS and iPhones are different.", 2),
-        ("it", "Ieri E. O'Brien è venuto.", 1),
-        ("cs", "Karel IV. Lucemburský žil v Praze.", 1),
-        ("da", "Iflg. Novak er det godt.", 1),
-        ("ja", "彼は「はい。」と言った。彼女は来た。", 2),
-        ("xx", "One is here. Two are there.", 2),
-    ],
-)
+@each_case
 def test_sentences_are_counted(language, text, count):
     assert len(split_sentences(text, language)) == count
 

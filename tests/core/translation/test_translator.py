@@ -21,6 +21,7 @@ from headway.translation.engines.protocols import GivenTarget
 from headway.translation.requests import Read
 from headway.translation.splitting import split_line
 from headway.translation.token_stream import stream_tokens
+from support.cases import each_case
 from support.pieces import cut
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
@@ -110,16 +111,7 @@ def test_a_piece_has_the_ids_of_its_text(translator):
             assert [piece.ids for piece in pieces] == encoded
 
 
-@pytest.mark.parametrize(
-    ("languages", "line", "sentences", "gap"),
-    [
-        (("en", "de"), "A cat. A dog.", ["A cat.", "A dog."], " "),
-        (("en", "zh"), "A cat. A dog.", ["A cat.", "A dog."], ""),
-        (("en", "th"), "A cat. A dog.", ["A cat.", "A dog."], " "),
-        (("zh-CN", "en"), "一只猫。一只狗。", ["一只猫。", "一只狗。"], " "),
-        (("ja", "zh"), "一。二。", ["一。", "二。"], ""),
-    ],
-)
+@each_case
 def test_sentences_are_joined_as_the_language_of_the_translation_writes_them(
     translator, languages, line, sentences, gap
 ):
@@ -128,7 +120,7 @@ def test_sentences_are_joined_as_the_language_of_the_translation_writes_them(
         translator.tokenizer,
         replace(SEARCH, split_sentences=True),
         "cpu",
-        languages,
+        tuple(languages),
     )
     assert own.translate(line) == gap.join(own.translate(sentences)).strip()
     [[found]] = own.stream([line], align=True)

@@ -17,6 +17,7 @@ from headway.ext.bench.matrix_rate import published_rate
 from headway.ext.bench.synthetic import prepare_synthetic
 from headway.model import Transformer
 from headway.training import Feed, Machine
+from support.cases import each_case
 
 B, S, T, K, V = 3, 13, 5, 2, 101
 
@@ -34,14 +35,7 @@ def counted(work):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"d_k": 5, "d_v": 11, "d_embedding": 17, "tying": "none"},
-        {"norm": "pre", "feed_forward": "convolution"},
-    ],
-)
+@each_case
 def test_flop_equal_those_that_torch_counts(settings):
     config = shape(**settings)
     torch.manual_seed(1)

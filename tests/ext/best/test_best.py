@@ -16,6 +16,7 @@ from headway.ext.best import report, running
 from headway.files import replace_text
 from headway.locks import DirectoryLock
 from headway.translation import Translator
+from support.cases import each_case
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
 
@@ -245,15 +246,7 @@ def test_parts_are_left_out_by_name(corpus, tmp_path, capsys):
         dispatch([*words, "studnt"])
 
 
-@pytest.mark.parametrize(
-    ("verb", "options"),
-    [
-        ("train", ["--ranks", "2", "--training.threads", "3"]),
-        ("bench", ["--ranks", "2", "--threads", "3"]),
-        ("translate", ["--threads", "3"]),
-        ("evaluate", ["--threads", "3"]),
-    ],
-)
+@each_case
 def test_every_command_has_the_threads_and_ranks_that_were_asked_for(verb, options, monkeypatch):
     given = []
     monkeypatch.setattr(running, "run_child", lambda words: given.append(words) or 0)

@@ -26,6 +26,7 @@ from headway.ext.best.stage import (
     replay,
 )
 from headway.ext.best.stage_maker import StageMaker
+from support.cases import each_case
 
 FACTS = TextFacts(
     cleaned=29_000, kept=29_000, source_tokens=29_000 * 15, target_tokens=29_000 * 17, validation=1013,
@@ -201,14 +202,7 @@ def test_trainings_are_as_much_longer_as_the_text_in_the_longer_plans():
     assert steps(1.5 * usual, hours=1e6, settings={"training.max-steps": "700"}) == "700"
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"training.cut": "0.15"}, "needs agreement, .*; .* itself sets .*--training.agreement 0 "),
-        ({"model.d-model": "256"}, "no.* multiple of num_heads = 6.* sets .*--model.num-heads 6 "),
-        ({"model.d-model": "10", "model.num-heads": "4"}, "multiple of num_heads = 4"),
-    ],
-)
+@each_case
 def test_settings_of_the_recipe_that_those_of_the_user_do_not_fit_are_named(settings, message):
     with pytest.raises(UsageError, match=message):
         SCALES[2].check(settings)

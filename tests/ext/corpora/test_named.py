@@ -18,6 +18,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.ext.corpora.named import list_origins, local_files
 from headway.text.readers import read_pairs
+from support.cases import each_case
 from support.toy_models import sentences, translate_words
 
 PAIRS = [(text, translate_words(text)) for text in sentences(30, 1)]
@@ -243,19 +244,7 @@ def test_a_row_without_text_becomes_an_empty_line(hub):
     assert fetch("hf:org/text") == [("a", ""), ("b", "B")]
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "asked"),
-    [
-        ("hf:o/t", "train", "o/t None train None"),
-        ("hf:o/t", "valid", "o/t None validation None"),
-        ("hf:o/t:de-en", "test", "o/t de-en test None"),
-        ("hf:o/t:dev", "valid", "o/t None dev None"),
-        ("hf:o/t:test[:9]", "valid", "o/t None test[:9] None"),
-        ("hf:o/t:de-en:train[1:2]", "test", "o/t de-en train[1:2] None"),
-        ("hf:o/t::odd", "valid", "o/t None odd None"),
-        ("hf:o/t@v1:train-small", "valid", "o/t train-small validation v1"),
-    ],
-)
+@each_case
 def test_a_name_selects_configuration_split_and_revision(hub, name, place, asked):
     hub(**{asked: [{"en": "a", "de": "b"}]})
     files = local_files([name], ("en", "de"), place, print)

@@ -9,6 +9,7 @@ from headway.cli.main import dispatch
 from headway.cli.verbs import train
 from headway.ext.demo import screen
 from headway.ext.demo.verbs import demo
+from support.cases import each_case
 
 
 class Terminal(io.StringIO):
@@ -33,16 +34,7 @@ def sit_before(monkeypatch):
     return set_up
 
 
-@pytest.mark.parametrize(
-    ("is_terminal", "variables", "expected"),
-    [
-        (True, {"DISPLAY": ":0"}, True),
-        (True, {"WAYLAND_DISPLAY": "wayland-0"}, True),
-        (True, {}, False),
-        (False, {"DISPLAY": ":0"}, False),
-        (True, {"DISPLAY": "localhost:10.0", "SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"}, False),
-    ],
-)
+@each_case
 def test_a_screen_is_one_before_which_a_person_sits(is_terminal, variables, expected, sit_before):
     sit_before(is_terminal=is_terminal, **variables)
     assert screen.has_screen() is expected

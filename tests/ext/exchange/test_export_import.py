@@ -19,6 +19,7 @@ from headway.ext.exchange.order import check_pieces
 from headway.text import Tokenizer
 from headway.translation.directory import load_model
 from support.bounds import bounded
+from support.cases import each_case
 from support.exchange_models import SMALL, random_model
 
 pytest.importorskip("ctranslate2")
@@ -215,14 +216,7 @@ def test_a_package_is_extracted_only_into_its_directory(name, exports, tmp_path)
     assert not (tmp_path.parent / "out.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("form", "name"),
-    [
-        ("ctranslate2", "tokenizer.model"),
-        ("huggingface", "source.spm"),
-        ("huggingface", "target.spm"),
-    ],
-)
+@each_case
 def test_a_sentencepiece_model_of_another_language_is_refused(form, name, small, tmp_path):
     """It has the bytes and a few signs in common with the vocabulary."""
     russian = ["Это другой текст на русском языке.", "ещё одна строка, для словаря"] * 30

@@ -38,6 +38,7 @@ from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ValidationReport
 from headway.translation import load_model, padded_batches
+from support.cases import each_case
 
 SHAPE = {
     "num_encoder_layers": 2, "num_decoder_layers": 2, "d_model": 22, "d_ff": 37, "num_heads": 2,
@@ -398,14 +399,7 @@ def test_tsv_and_jsonl_give_the_same_examples(files, tmp_path):
         assert list(read_examples([tmp_path / name])) == [LabeledText("yes", ("one", "two"))]
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("a.tsv", "only a text"), ("a.tsv", "a\tb\tc\td"), ("a.tsv", "\ttext"), ("a.tsv", "a\t \tb"),
-        ("a.jsonl", "[1]"), ("a.jsonl", '{"label": 1, "text": "a"}'), ("a.jsonl", '{"text": "a"}'),
-        ("a.jsonl", '{"label": "a", "text": " ", "second": "b"}'),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_malformed_example_is_reported_with_its_line(tmp_path, name, line):
     (tmp_path / name).write_text(f"{line}\n")
     with pytest.raises(HeadwayError, match=rf"{name}:1: must be"):

@@ -11,6 +11,7 @@ import pytest
 from headway.ext.paper.results import Claim
 from headway.ext.paper.running.scales import SCALES
 from headway.ext.paper.verdicts import count_surviving
+from support.cases import each_case
 from support.documentation import ROOT
 
 PAGE = Path("docs/evidence/paper.md")
@@ -96,28 +97,7 @@ def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale):
     assert set(re.findall(r"falls to zero in the last (.*?)\.", read_report(scale).text)) == {share}
 
 
-@pytest.mark.parametrize(
-    ("scale", "sections"),
-    [
-        (
-            "minutes",
-            [
-                ("## What was trained", "### On Multi30k"),
-                ("### Trained at the small size", "### Trained on Multi30k"),
-                ("## Rivals", "### Rivals on Multi30k"),
-                ("### Classifiers and memory", "## Departures"),
-            ],
-        ),
-        (
-            "hours",
-            [
-                ("### On Multi30k", "## Table 2"),
-                ("### Trained on Multi30k", "## Rivals"),
-                ("### Rivals on Multi30k", "### Classifiers"),
-            ],
-        ),
-    ],
-)
+@each_case
 def test_every_interval_is_in_the_report(scale, sections):
     known = [values for values, _ in find_intervals(read_report(scale).text)]
     parts = [TEXT.split(begin)[1].split(end)[0] for begin, end in sections]

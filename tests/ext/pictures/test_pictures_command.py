@@ -23,6 +23,7 @@ from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
 from support.attention_json import read_maps
+from support.cases import each_case
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
 
@@ -92,18 +93,7 @@ def test_pages_json_and_numbers_need_no_matplotlib(model_directory, tmp_path, mo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--view", "head", "--kind", "encoder", "--layer", "1", "--heads", "1,3"],
-        ["--view", "head", "--orientation", "paper", "--words"],
-        ["--kind", "decoder", "--word", "Katze"],
-        ["--view", "grid"],
-        ["--view", "heat", "--heads", "2"],
-        ["--view", "alignment"],
-        ["--explain", "--kind", "decoder", "--layer", "1"],
-    ],
-)
+@each_case
 def test_every_view_is_written(model_directory, tmp_path, words):
     pytest.importorskip("matplotlib")
     out = tmp_path / "a.svg"

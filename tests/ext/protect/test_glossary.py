@@ -16,6 +16,7 @@ from headway.ext.protect import (
 from headway.ext.protect.glossary import MOST_RENDERINGS, Term, fold_capitals
 from headway.text import is_word_character
 from support.bounds import bounded
+from support.cases import each_case
 
 
 def found(glossary, text):
@@ -68,17 +69,7 @@ def test_a_star_at_the_end_of_a_word_stands_for_its_rest():
             assert not found(Glossary([Term(source, ("x",))]), text)
 
 
-@pytest.mark.parametrize(
-    ("expression", "text", "expected"),
-    [
-        ("dog|dogs", "Two dogs, a dog, dogsled", ["dogs", "dog"]),
-        ("dogs|dog", "Two dogs, a dog, dogsled", ["dogs", "dog"]),
-        ("(?i)DOG|DOGS", "two dogs", ["dogs"]),
-        (r"(a)\w?b\1*", "aba abc ab", ["aba", "ab"]),
-        ("किताब|किताबें", "ये किताबें हैं", ["किताबें"]),
-        ("犬|犬猫", "犬猫", ["犬"]),  # no spaces separate words
-    ],
-)
+@each_case
 def test_an_expression_matches_whole_words_whatever_comes_first(expression, text, expected):
     assert found(Glossary([Term(expression, ("x",), is_regex=True)]), text) == expected
     with pytest.raises(HeadwayError, match="not a regular expression"):
@@ -333,15 +324,7 @@ def test_a_mistake_in_a_file_is_named(tmp_path, name, content, message):
         read_glossary(tmp_path / name, ("fr", "de"))
 
 
-@pytest.mark.parametrize(
-    ("header", "languages", "terms"),
-    [
-        ("German,EN", ("en", "de"), 1),
-        ("en,de", ("eng", "deu"), 1),  # an imported model's codes
-        ("it,es", ("en", "de"), 2),  # which may be a term
-        ("en,fr", ("", ""), 2),  # nothing is known of the translation
-    ],
-)
+@each_case
 def test_a_header_of_other_languages_is_refused(tmp_path, header, languages, terms):
     file = tmp_path / "terms.csv"
     file.write_text(f"{header}\nhouse,Haus\n", encoding="utf-8")

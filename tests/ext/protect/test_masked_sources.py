@@ -22,6 +22,7 @@ from headway.translation import run, together
 from headway.translation.splitting import is_plain
 from headway.translation.token_stream import stream_tokens
 from support.bounds import bounded
+from support.cases import each_case
 from support.masked_texts import mark, mask, word
 from support.pieces import cut
 from support.toy_models import sentences
@@ -352,16 +353,7 @@ def test_a_term_may_contain_codes_and_numbers_with_units(tokenizer, term):
     assert found == [(term, "term"), *others]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("“DOGS” SEE <b>FENCE</b>. FENCE!", "“Dogs” see fence. Fence!"),
-        ("<b>THE DOGS</b> SEE", "The dogs see"),
-        ("{NAME} SEES DOGS. {NAME} SEES", "Hund sees dogs. Hund sees"),
-        ("3 kg SEES THE DOGS", "Hund sees the dogs"),
-        ("&quot;&Auml;RGER SIEHT DOGS&quot;", '"Ärger sieht dogs"'),
-    ],
-)
+@each_case
 def test_only_the_first_word_of_a_sentence_in_capitals_gets_one(tokenizer, line, expected):
     glossary = Glossary.of({"dogs": "Baum", "fence": "Hof"})
     marked = mark(tokenizer, line, word(tokenizer, "Hund", "Hund"), glossary=glossary)

@@ -9,6 +9,7 @@ from headway.ext.documents import DocumentOptions, open_document
 from headway.ext.documents.paragraph import Translated
 from headway.ext.protect import FormattedMessage
 from support.bounds import grows_less
+from support.cases import each_case
 
 C = (
     "%d %i %o %u %x %X %e %E %f %F %g %G %a %A %c %s %p %n %m %ld %lld %hd %hhd %zu %jd %td %Lf %ls %5d %-5d %05d %+d %#x %'d %Id "
@@ -114,17 +115,7 @@ def test_each_directive_is_one_and_stays_as_it_is():
         assert message.write(message.text, same) == text
 
 
-@pytest.mark.parametrize(
-    ("flag", "text", "translation", "written"),
-    [
-        ("c", "%s has %*d of %s", "%s has %*d of %s", "%4$s has %3$*2$d of %1$s"),
-        ("objc", "%@ and %1$d", "%@ and %1$d", "%1$d and %@"),
-        ("python", "%s has %d", "%s has %d", "%s has %d"),
-        ("python-brace", "{a} of {b}", "{a} of {b}", "{b} of {a}"),
-        ("java", "it''s {0}", "it's {0}", "it''s {0}"),
-        ("no-c", "50 % discount", "50 % discount", "50 % discount"),
-    ],
-)
+@each_case
 def test_directives_that_take_the_next_value_are_numbered_or_keep_their_order(
     flag, text, translation, written
 ):

@@ -8,6 +8,7 @@ import pytest
 from headway.ext.protect import find_protected_text, has_words, is_symbol
 from headway.translation.splitting import is_plain
 from support.bounds import grows_less
+from support.cases import each_case
 
 PLACEHOLDERS = (
     "{} {{{x}}} $(x) %% %.1f%% %1 %L2 [[Page]] __NAME__ {name} {{a.b}} ${x} $VAR %1$s %d %.2f %(count)s %name%"
@@ -154,20 +155,7 @@ def test_protected_text_in_brackets_or_behind_a_dash_is_like_a_tag():
     assert [k.kind for k in find_protected_text("f({x}, {y}) {x}")] == ["name"] * 3
 
 
-@pytest.mark.parametrize(
-    ("text", "apart", "others"),
-    [
-        ("{name}: A man runs.", ["{name}: "], []),
-        ("A man runs. {name}", ["{name}"], []),
-        ("Deleted: {file}.", ["{file}."], []),
-        ("{a} {b}: {c} - Deleted {d}", ["{a} {b}: {c} - "], ["{d}"]),
-        ("{a} runs! %s | `x`?", ["%s | `x`?"], ["{a}"]),
-        ("<b>{name}: A man</b> runs", ["<b>", "{name}: ", "</b>"], []),
-        ("{name}, a man, runs", [], ["{name}"]),
-        ("A man {name} runs: here", [], ["{name}"]),
-        ("At {time}: {name} runs", [], ["{time}", "{name}"]),
-    ],
-)
+@each_case
 def test_protected_text_before_and_after_a_sentence_is_no_part_of_it(text, apart, others):
     kept = [(text[k.start : k.end], k.kind) for k in find_protected_text(text)]
     assert [each for each, kind in kept if kind == "tag"] == apart
@@ -180,47 +168,7 @@ def test_the_name_of_a_file_may_stand_between_chinese_words():
     assert not has_words("IMG_0001.jpg")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("on <0>a bike</0> by <1/>", ["<0>", "</0>", "<1/>"]),
-        ("<color=red>a hat</color> <size=20>", ["<color=red>", "</color>", "<size=20>"]),
-        ("with { name } and { $user-name } on", ["{ name }", "{ $user-name }"]),
-        ("with $USER$ and $A$$B$ on", ["$USER$", "$A$$B$"]),
-        ("$HOME$PATH or $x", ["$HOME$PATH", "$x"]),
-        ("%n men and %Ln dogs", ["%n", "%Ln"]),
-        ("%'d of %*d, %-*s, %.*s and %'.10d", ["%'d", "%*d", "%-*s", "%.*s", "%'.10d"]),
-        ("%<PRIu64> or %<count>d and %1$*2$d", ["%<PRIu64>", "%<count>d", "%1$*2$d"]),
-        ("%1% to %|1$d|, %,d in %tB at %m and %A", ["%1%", "%|1$d|", "%,d", "%tB", "%m", "%A"]),
-        (r"%#@books@ and \(user.count) of %lld", ["%#@books@", r"\(user.count)", "%lld"]),
-        ("%ds, %dh or %dMB of %dx%d", ["%ds", "%dh", "%dMB", "%dx%d"]),
-        ("%(n)dMB, the %1$sth %nTwo men and %sToken", ["%(n)dMB", "%1$sth", "%n", "%s"]),
-        ("%disk% or %USER%s, %d%% of %ld%%", ["%disk%", "%USER%", "%d%%", "%ld%%"]),
-        (
-            "an @:a.b_c. @.lower:key, @:{'a b'} and @:(x) not a@b: or @: here",
-            ["@:a.b_c", "@.lower:key", "@:{'a b'}", "@:(x)"],
-        ),
-        ('see $t(common.key) or $t(a, {"n": 1})', ["$t(common.key)", '$t(a, {"n": 1})']),
-        (
-            "The :attribute (:min-:max) of <b>:name</b>",
-            [":attribute", "(:min-:max)", "<b>:name</b>"],
-        ),
-        ("with {a}/{b} or {c}-%s://%d", ["{a}/{b}", "{c}-%s://%d"]),
-        ("<b>{a}</b>, <i>%s</i>+<i>{x}</i>", ["<b>{a}</b>", "<i>%s</i>+<i>{x}</i>"]),
-        ("<b>the {a}</b> {a}<br/>{b}", ["<b>", "{a}", "</b>", "{a}<br/>{b}"]),
-        ("<p><b>{a}</b> runs</p>", ["<p>", "<b>{a}</b>", "</p>"]),
-        ("<b>{a}:</b> {b}, {c}", ["<b>", "{a}", "</b>", "{b}", "{c}"]),
-        ("{a}</b>{b} ({c}/{d}), A4 {e}", ["{a}", "</b>", "{b}", "({c}/{d})", "A4", "{e}"]),
-        # A bracket without its partner ends an address.
-        ("a (https://example.org){name} b", ["(https://example.org){name}"]),
-        ("[a](https://example.org/{id}) b", ["(https://example.org/{id})"]),
-        ("a https://example.org/{id b", ["https://example.org/"]),
-        ("a https://example.org/a(b{c d}", ["https://example.org/a", "{c d}"]),
-        ("a https://example.org/a(b)) c", ["https://example.org/a(b)"]),
-        ("a https://example.org/[a(b] c", ["https://example.org/"]),
-        ("<b></b><br/> \ue000+\ue001", ["<b>", "</b>", "<br/>", "\ue000+\ue001"]),
-    ],
-)
+@each_case
 def test_placeholders_of_programs_are_found_and_joined_where_only_marks_are_between(text, expected):
     assert find(f"A man {text} here") == expected
 

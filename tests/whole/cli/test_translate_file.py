@@ -22,6 +22,7 @@ from headway.text.chunks import CAN_FORK
 from headway.text.lines import open_bytes, read_lines
 from headway.text.work_directory import open_work
 from headway.translation import token_search, translator
+from support.cases import each_case
 from support.processes import fork
 from support.toy_models import sentences
 
@@ -225,14 +226,7 @@ def test_an_older_output_stays_until_the_new_one_is_complete(job, translated, ca
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("input", "changed since: input"),
-        ("settings", "changed since: settings"),
-        ("model", "changed since: model"),
-    ],
-)
+@each_case
 def test_an_output_of_something_else_starts_again_and_says_so(change, said, job, capsys):
     folder, mode = job.out.parent, []
     job.model = Path(shutil.copytree(job.model, folder.with_name(f"{folder.name}-model")))
@@ -395,17 +389,7 @@ def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(job, tmp_p
         job.run("--glossary", str(terms))
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["--output", "{source}"], "must be another file than --source"),
-        (["--output", "{reference}"], "must be another file than --reference"),
-        (["--per-line", "--output", "x"], "--output: has no effect with --per-line"),
-        (["--per-line", "--search.beam", "2"], "--search.beam: has no effect with --per-line"),
-        (["--per-line", "--calibrate"], "--calibrate: has no effect with --per-line"),
-        (["--calibrate", "--json"], "--json: has no effect with --calibrate"),
-    ],
-)
+@each_case
 def test_evaluate_overwrites_no_text_and_ignores_no_option(words, problem, job, tmp_path):
     reference = Path(shutil.copy(job.source, tmp_path / "reference.txt"))
     texts = {"source": job.source, "reference": reference}

@@ -1,0 +1,14 @@
+"""Tables of cases: the file ``NAME.toml`` beside a file of tests ``NAME.py``."""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def each_case(test: Callable[..., None]) -> pytest.MarkDecorator:
+    """Run a test for each row of the table that has its name, in the TOML file beside its own file."""
+    path = Path(test.__code__.co_filename).with_suffix(".toml")
+    table = tomllib.loads(path.read_text(encoding="utf-8"))[test.__name__]
+    return pytest.mark.parametrize(table["names"], table["rows"])(test)
