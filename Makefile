@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo site test tests test-core fast lint types record wheel test-outside clean
 
 demo: $(VENV)/.installed
-	$(BIN)/headway demo
+	$(BIN)/headway demo --no-browser
 
 # build/site/index.html needs no server, and nothing from the network.
 site: $(VENV)/.installed

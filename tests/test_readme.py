@@ -130,7 +130,7 @@ def test_the_scores_of_presets_are_means_of_the_runs_in_the_results():
     shown = {
         row[0].strip("`"): row[3:]
         for row in read_table(Path("README.md"), "preset")
-        if row[2] != "not yet to its end"
+        if row[2] != "never trained to the end"
     }
     assert len(shown) == 5
     for preset, (minutes, score) in shown.items():
