@@ -1,7 +1,7 @@
 """Import the names of a package when they are first used, so that ``from headway.text import Tokenizer`` loads one file.
 
 A front lists what it offers once, as imports below ``if TYPE_CHECKING``, which type checkers and editors read; `import_at_first_use`
-reads the same lines. Names in ``__all__`` are promised to everybody; the others are there for Headway's own rooms.
+reads the same lines. Names in ``__all__`` are for everybody, those of ``headway`` itself are promised; the others are there for Headway's own rooms.
 """
 
 import sys
