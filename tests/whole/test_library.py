@@ -63,7 +63,7 @@ def test_the_documented_examples_of_a_translator_run(model_directory, tmp_path, 
     monkeypatch.chdir(tmp_path)
     Path("table.csv").write_text("title,body\nthe cat,the dog runs\n", encoding="utf-8")
     blocks = [block for block in BLOCKS if 'Translator.load("runs/' in block]
-    assert len(blocks) == 4
+    assert len(blocks) == 3
     for block in blocks:
         code = re.sub(r"runs/(demo|mine)", str(model_directory), block)
         exec(compile(code, str(PAGE), "exec"), {})
