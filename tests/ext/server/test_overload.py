@@ -19,7 +19,7 @@ from headway.ext.server.keys import Keys
 from headway.ext.server.messages import DetectRequest, FileRequest
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
-from headway.ext.server.rejection import Rejection
+from headway.ext.server.rejection import Rejection, overloaded
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.validation import RequestParser
 from support.server import Running
@@ -42,7 +42,7 @@ def make_admission(keys=None, **limits):
 
 
 def admit(admission, body=None):
-    """Admit a request as the middleware does; without a body nothing of it may be read."""
+    """Admit a request as the application does; without a body nothing of it may be read."""
 
     async def receive():
         assert body is not None, "the body was read"
@@ -57,7 +57,8 @@ def admit(admission, body=None):
             "query_string": b"",
             "path": "/detect",
         }
-        admission.check_load()
+        if seconds := admission.retry_after():
+            raise overloaded(seconds)
         async with admission.admit(Request(scope, receive), PARSER) as (_, request):
             return request.q
 
@@ -92,12 +93,12 @@ def test_short_requests_are_admitted_while_a_long_one_waits():
     queue.speed.tokens_per_second, queue.typical_text = 1_000.0, 20.0
     waiting = SimpleNamespace(is_file=False, load=40_000, turn=0.0)  # 40 of 30 seconds
     queue.waiting.groups, queue.waiting.tokens = [cast(JobGroup, waiting)], 40_000
-    admission.check_load()
+    assert not admission.retry_after()
     queue.check_room(20)
     with pytest.raises(Rejection):
         queue.check_room(4_600)  # with as much of the other before its end
     admission.pending = 230  # 4.6 seconds; each of them overtakes the other, too
-    admission.check_load()
+    assert not admission.retry_after()
     admission.pending = 0
     queue.waiting.turn = 9_000.0  # the other has had less than it could have
     with pytest.raises(Rejection):
@@ -175,7 +176,9 @@ def test_bodies_that_do_not_come_keep_nobody_out():
             reading(admission, 20) as texts,
         ):
             assert (headers_only, files, texts) == ([], [429] * 3, [])
-            admission.check_load()
+            assert not admission.retry_after()
+            wait_in_queue(admission.queue, 100)
+            assert not admission.retry_after()
             assert admission.pending == 0
 
     asyncio.run(run())
@@ -187,14 +190,39 @@ def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each():
     wait_in_queue(queue, 100)
     queue.speed.tokens_per_second, queue.typical_text = 100.0, 20.0
     admission.pending = 40  # 1 second in the queue, and 8 of 30 more that are being read
-    admission.check_load()
+    assert not admission.retry_after()
     queue.texts = 20  # 20 of the 40 requests are in the queue
     wait_in_queue(queue, 600)
-    with pytest.raises(Rejection) as caught:
-        admission.check_load()
-    assert caught.value.headers["Retry-After"] == "10"
+    assert admission.retry_after() == 10
     queue.texts = 40
-    admission.check_load()
+    assert not admission.retry_after()
+
+
+def test_of_many_requests_that_come_at_once_few_are_read_for_one_free_place():
+    admission = make_admission(queue_texts=MOST_TEXTS, deadline=1.0)
+    queue = admission.queue
+    wait_in_queue(queue, 20)
+    queue.speed.tokens_per_second, queue.typical_text = 100.0, 10.0  # one more text may wait
+
+    scope = {"type": "http", "method": "POST", "headers": [], "client": ("1.2.3.4", 5)}
+    read = []
+
+    async def one():
+        if not admission.retry_after():
+            read.append(1)
+            async with admission.admit(Request(scope, never), PARSER):
+                pass
+
+    async def run():
+        tasks = [asyncio.create_task(one()) for _ in range(100)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert not admission.retry_after()  # what has not come takes no room
+
+    asyncio.run(run())
+    assert 1 <= len(read) <= 3
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Which requests the server accepts, before it reads them; `queue.py` has the rule of when it is overloaded.
 
-Before anything of a request is read, and again when its body has come, `Admission.check_load` asks the queue whether there is
+Before anything of a request is read, and again when its body has come, `Admission.retry_after` asks the queue whether there is
 room. Then `Admission.admit` asks for the client (`clients.py`): its key, which may be in the body, and its rate.
 When the number of tokens is known, the queue is asked once more (`TranslationQueue.check_room`).
 """
@@ -34,6 +34,7 @@ R = TypeVar("R", bound=Struct)
 log = logging.getLogger("headway.ext.server")
 BODIES = 20  # of the largest size, for which there is room at the same time
 STRANGERS = 0.5  # the share of this room that requests without a valid key in the header may take
+ARRIVING = 0.1  # the share of the queue that requests may take whose bodies have not come, so that they keep nobody out
 
 
 class Admission:
@@ -55,6 +56,7 @@ class Admission:
         self._origins = frozenset(filter(None, origins))
         self.pending = 0  # requests that were admitted and have no answer yet
         self.is_stopping = False
+        self._arriving = 0  # requests whose body has not come
         self._bytes = Counter[tuple[bool, bool]]()  # of bodies, by `_receive`
         self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
 
@@ -64,24 +66,21 @@ class Admission:
         return bool(origin) and not self._origins.isdisjoint((origin, "*"))
 
     def check(self, scope: Scope) -> None:
-        """Reject what the header of a request forbids, and under overload what works, before any of it is read.
+        """Reject what the header of a request forbids.
 
         Raises:
-            Rejection: 400 for the name of the server, 403 for the page that asks, 429 under overload.
+            Rejection: 400 for the name of the server, 403 for the page that asks.
         """
         _check_host(scope)
         headers, is_deepl = Headers(scope=scope), scope["path"].startswith(DEEPL)
-        is_work = scope["method"] == "POST" or scope["path"] == "/translate"
         if scope["method"] == "OPTIONS":
             return
-        if (is_work or is_deepl) and not self.names_site(scope):
+        if (is_work(scope) or is_deepl) and not self.names_site(scope):
             _check_site(headers)
             # Without keys and a proxy, a server on a loopback address is called by loopback names only.
             is_private = self.clients.keys is None and not self.config.trusted_proxies
             if is_private and (is_deepl or headers.get("origin")):
                 _check_name(scope, headers)
-        if is_work:
-            self.check_load()
 
     @asynccontextmanager
     async def admit(
@@ -106,8 +105,8 @@ class Admission:
         self._timeouts.add(timeout)
         try:
             async with timeout, self._receive(request, has_file) as body:
-                if body:  # others may have come meanwhile
-                    self.check_load()
+                if body and (seconds := self.retry_after()):  # others may have come meanwhile
+                    raise overloaded(seconds)
                 self.pending += 1
                 try:
                     yield await self._read(request, body, parser)
@@ -153,34 +152,38 @@ class Admission:
         room = BODIES * limit if is_known else max(limit, round(STRANGERS * BODIES * limit))
         kind, body = (is_known, has_file), bytearray()
         try:
-            seconds = config.deadline if has_file else config.idle_seconds
-            async with aclosing(read_body(request, limit, seconds)) as chunks:
-                async for chunk in chunks:
-                    if self._bytes[kind] + len(chunk) > room:
-                        self.metrics.rejected.inc()
-                        if not is_known:
-                            self.clients.count_guess(request)
-                        raise overloaded(1)
-                    self._bytes[kind] += len(chunk)
-                    body += chunk
+            self._arriving += 1
+            try:
+                seconds = config.deadline if has_file else config.idle_seconds
+                async with aclosing(read_body(request, limit, seconds)) as chunks:
+                    async for chunk in chunks:
+                        if self._bytes[kind] + len(chunk) > room:
+                            self.metrics.rejected.inc()
+                            if not is_known:
+                                self.clients.count_guess(request)
+                            raise overloaded(1)
+                        self._bytes[kind] += len(chunk)
+                        body += chunk
+            finally:
+                self._arriving -= 1
             yield bytes(body)
         finally:
             self._bytes[kind] -= len(body)
 
-    def check_load(self) -> None:
-        """Reject a request, of which no field has been read, if the server is overloaded.
+    def retry_after(self) -> int:
+        """Return after how many seconds a request should come again for which there is no room; 0: there is room.
 
         Requests whose text is not in the queue yet count as one text of the usual length each. Otherwise many
         requests would be read for one free place, and most of them rejected after that work.
-
-        Raises:
-            Rejection: 429.
         """
+        arriving = min(self._arriving, int(ARRIVING * self.config.queue_texts))
         reading = max(0, self.pending - self.queue.texts)
-        self.queue.reject_if_full(ahead=round(reading * self.queue.typical_text))
-        if self.pending >= self.config.queue_texts:
-            self.metrics.rejected.inc()
-            raise overloaded(max(1, min(60, round(self.queue.expected_seconds()))))
+        return self.queue.retry_after(ahead=arriving + reading)
+
+
+def is_work(scope: Scope) -> bool:
+    """Return whether a request asks for work, which may be too much."""
+    return scope["method"] == "POST" or scope["path"] == "/translate"
 
 
 def _check_host(scope: Scope) -> None:

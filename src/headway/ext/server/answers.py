@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing
+from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Send
 
 from headway.ext.server.files import TranslatedFile
-from headway.ext.server.rejection import Rejection
+from headway.ext.server.rejection import Rejection, overloaded
 
 T = TypeVar("T")
 DEEPL = "/v2/"  # the addresses of DeepL
@@ -30,6 +31,12 @@ def error_response(path: str, error: Rejection) -> Response:
     """Return the answer to a rejected request; DeepL's clients read ``message``, all others ``error``."""
     name = "message" if path.startswith(DEEPL) else "error"
     return json_response({name: error.message}, error.status, error.headers)
+
+
+@lru_cache(maxsize=128)
+def overload_response(is_deepl: bool, seconds: int) -> Response:
+    """Return the answer to a request that comes at a time of overload; thousands a second get it."""
+    return error_response(DEEPL if is_deepl else "", overloaded(seconds))
 
 
 def make_response(value: object) -> Response:

@@ -15,11 +15,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headway.ext.server.admission import is_work
 from headway.ext.server.answers import (
     DEEPL,
     EventStream,
     error_response,
     make_response,
+    overload_response,
     run_while_connected,
 )
 from headway.ext.server.messages import EmptyRequest
@@ -85,7 +87,8 @@ class App:
             return
         started, status = time.monotonic(), 0
         path, scope["path_params"] = self._find(scope["path"])
-        is_shared = not scope["path"].startswith(DEEPL) or self.server.admission.names_site(scope)
+        admission, is_deepl = self.server.admission, scope["path"].startswith(DEEPL)
+        is_shared = not is_deepl or admission.names_site(scope)
         added = HEADERS + CROSS_ORIGIN if is_shared else HEADERS
         self.received += 1
 
@@ -109,7 +112,10 @@ class App:
             await response(scope, receive, send_with_headers)
 
         try:
-            self.server.admission.check(scope)
+            if is_work(scope) and (seconds := admission.retry_after()):
+                await answer(overload_response(is_deepl, seconds))
+                return
+            admission.check(scope)
             is_asked = scope["method"] == "OPTIONS"
             await answer(Response() if is_asked else self._choose(path, scope["method"]))
         except Rejection as error:
@@ -155,8 +161,9 @@ class App:
         return found
 
     def _record(self, method: str, path: str, status: int, seconds: float) -> None:
-        self.server.metrics.requests.labels(path, str(status)).inc()
-        self.server.metrics.request_seconds.labels(path).observe(seconds)
+        count, measure = self.server.metrics.of_request(path, status)
+        count.inc()
+        measure.observe(seconds)
         if status != 429:
             log.info("%s %s %d %.1f ms", method[:10], path, status, 1000 * seconds)
             return

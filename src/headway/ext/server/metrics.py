@@ -1,7 +1,7 @@
 """The server's counters and histograms, in Prometheus' text format."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from prometheus_client import (
     CollectorRegistry,
@@ -30,6 +30,7 @@ class Metrics:
             ("endpoint",),
             buckets=SECONDS,
         )
+        self.of_request = cache(self._of_request)
         self.rejected = count(
             "headway_rejected",
             "Requests rejected because of overload, other than files that find no place.",
@@ -46,6 +47,9 @@ class Metrics:
             "headway_batch_seconds", "Time that a batch takes.", buckets=SECONDS
         )
         self.reloads = count("headway_reloads", "Reloads of the models.", ("outcome",))
+
+    def _of_request(self, path: str, status: int) -> tuple[Counter, Histogram]:
+        return self.requests.labels(path, str(status)), self.request_seconds.labels(path)
 
     def add_gauge(self, name: str, description: str, value: Callable[[], float]) -> None:
         """Add a gauge whose value is computed when the metrics are read."""

@@ -119,16 +119,28 @@ class TranslationQueue:
         """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
         return self.speed.seconds_for(self.waiting.tokens + self.running_tokens + tokens)
 
-    def is_overloaded(self, tokens: int = 0, ahead: int = 0) -> bool:
-        """Return whether a request finds no room, or would wait too long; see `reject_if_full`."""
-        if self.texts >= self.config.queue_texts:
+    def retry_after(self, tokens: int = 0, ahead: int = 0) -> int:
+        """Return after how many seconds a request should come again that finds no room, or would wait too long; 0: it finds room.
+
+        Args:
+            tokens: Of the request, as far as they are known.
+            ahead: Other requests, which are still being read.
+        """
+        ahead_tokens = round(ahead * self.typical_text)
+        if not self._is_overloaded(tokens, ahead, ahead_tokens):
+            return 0
+        self.metrics.rejected.inc()
+        return max(1, min(60, math.ceil(self.expected_seconds(tokens + ahead_tokens))))
+
+    def _is_overloaded(self, tokens: int, ahead: int, ahead_tokens: int) -> bool:
+        if self.texts + ahead >= self.config.queue_texts:
             return True
         if all(group.is_file for group in self.waiting.groups):
             return False
-        if self.waiting.tokens + ahead + tokens > self.config.queue_tokens:
+        if self.waiting.tokens + ahead_tokens + tokens > self.config.queue_tokens:
             return True
         size = max(tokens, OVERTAKEN * self.typical_text)
-        before = self.running_tokens + ahead + self.waiting.tokens_before(size)
+        before = self.running_tokens + ahead_tokens + self.waiting.tokens_before(size)
         return self.speed.seconds_for(before + tokens) > LONGEST_WAIT * self.config.deadline
 
     def check_room(self, tokens: int = 0) -> None:
@@ -139,21 +151,8 @@ class TranslationQueue:
         """
         if tokens > self.config.queue_tokens:
             raise too_long(tokens, self.config.queue_tokens)
-        self.reject_if_full(tokens)
-
-    def reject_if_full(self, tokens: int = 0, ahead: int = 0) -> None:
-        """Reject a request if it finds no room in the queue now, or no time.
-
-        Args:
-            tokens: Of the request, as far as they are known.
-            ahead: Of other requests, which are still being read.
-
-        Raises:
-            Rejection: 429.
-        """
-        if self.is_overloaded(tokens, ahead):
-            self.metrics.rejected.inc()
-            raise overloaded(max(1, min(60, math.ceil(self.expected_seconds(tokens + ahead)))))
+        if seconds := self.retry_after(tokens):
+            raise overloaded(seconds)
 
     def _make_group(
         self, key: Hashable, is_search: bool, is_file: bool, *, is_counted: bool = True

@@ -104,7 +104,8 @@ class TextTranslator:
             read = partial(HtmlPage, language=route[0].languages[0])
         characters = sum(map(len, sources))
         if route:  # before the work of reading; how much of the markup is text is not known yet
-            self.queue.reject_if_full(characters // CHARACTERS_PER_TOKEN)
+            most = self.queue.config.queue_tokens
+            self.queue.check_room(min(most, characters // CHARACTERS_PER_TOKEN))
         jobs = (translate_page(pipeline, source, read or HtmlPage) for source in sources)
         account = Account.for_characters(characters)
         return await run_jobs(jobs, self.queue, account, len(sources))
