@@ -4,7 +4,7 @@ import codecs
 import html
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -163,7 +163,7 @@ def expected_text(paragraph: Paragraph) -> str:
     """Return the text of a paragraph after `translate`: kept elements have not changed."""
     text = rotate(paragraph.text)
 
-    def keep(elements: list[Element], text: str) -> str:
+    def keep(elements: Sequence[Element], text: str) -> str:
         for element in elements:
             if element.is_kept:
                 kept = paragraph.text[element.start : element.end]

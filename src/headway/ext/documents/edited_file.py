@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import Protocol
 
 from headway.ext.documents.marked_text import MarkedText
@@ -126,27 +127,32 @@ class EditedFile:
         edits: Iterable[Edit] = (),
         read: ReadForm = lambda paragraph: None,
     ) -> None:
-        self._file, self._edits = file, [*edits]
-        self.paragraphs: list[Paragraph] = []
-        self._entries: list[tuple[Entry, list[tuple[Paragraph, Form | None]]]] = []
-        line = at = 0
-        for entry in entries:
-            line, at = line + file.text.count("\n", at, entry.start), entry.start
-            texts = []
-            for own in entry.paragraphs:
-                own.place = own.place or f"line {line + 1}"
-                form = read(own)
-                texts.append((own, form))
-                for each in form.paragraphs if form else (own,):
-                    each.place = own.place
-                    self.paragraphs.append(each)
-            self._entries.append((entry, texts))
+        self._file, self._edits, self._entries = file, [*edits], entries
+        self._texts = [entry.paragraphs for entry in entries]
+        own = [*chain.from_iterable(self._texts)]
+        found = ((number, read(text)) for number, text in enumerate(own))
+        self._forms = {number: form for number, form in found if form is not None}
+        texts = (
+            self._forms[number].paragraphs if number in self._forms else (text,)
+            for number, text in enumerate(own)
+        )
+        self.paragraphs = [*chain.from_iterable(texts)] if self._forms else own
 
     def list_notices(self) -> list[str]:
         """Return what a user should know about the texts that stay, one line for each thing."""
-        forms = [form for _, texts in self._entries for _, form in texts]
-        stay = sum(form is not None and not form.paragraphs for form in forms)
+        stay = sum(not form.paragraphs for form in self._forms.values())
         return [f"messages of ICU that stay as they are: {stay}"] * bool(stay)
+
+    def name_places(self) -> None:
+        """Say of each text where it is; see `headway.ext.documents.quality_table.name_places`."""
+        line, at, number = 1, 0, count()
+        for entry, texts in zip(self._entries, self._texts, strict=True):
+            line, at = line + self._file.text.count("\n", at, entry.start), entry.start
+            for own in texts:
+                own.place = own.place or f"line {line}"
+                form = self._forms.get(next(number))
+                for each in form.paragraphs if form else ():
+                    each.place = own.place
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its paragraphs replaced."""
@@ -154,9 +160,9 @@ class EditedFile:
 
     def _list_edits(self, translations: Sequence[Translated]) -> list[Edit]:
         """Return what changes in the file."""
-        left, edits = iter(translations), [*self._edits]
-        for entry, texts in self._entries:
-            edits += entry.edit([_write(own, form, left) for own, form in texts])
+        left, number, edits = iter(translations), count(), [*self._edits]
+        for entry, texts in zip(self._entries, self._texts, strict=True):
+            edits += entry.edit([_write(own, self._forms.get(next(number)), left) for own in texts])
         return edits
 
 

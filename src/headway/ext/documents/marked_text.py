@@ -70,13 +70,11 @@ def make_paragraph(parts: Sequence[Part]) -> Paragraph:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
     parts = _join_note_marks(parts)
     partner = find_partners(parts)
-    text = ""
-    block = Paragraph(
-        "", source="".join(part.source for part in parts if isinstance(part.source, str))
-    )
-    path: list[Element] = []
+    source = "".join(part.source for part in parts if isinstance(part.source, str))
+    text, lines, elements = "", list[Any](), list[Element]()
+    path: list[tuple[Element, list[Element]]] = []  # the open elements, and what is in them
     for number, part in enumerate(parts):
-        inner = path[-1].inner if path else block.elements
+        inner = path[-1][1] if path else elements
         if part.kind == "text":
             text += part.text
         elif part.kind == "code":
@@ -87,18 +85,19 @@ def make_paragraph(parts: Sequence[Part]) -> Paragraph:
             closing = parts[partner[number]]
             marks = part.text or part.source, closing.text or closing.source
             is_look = isinstance(part.source, str) and _LOOK.fullmatch(part.source) is not None
-            path.append(Element(len(text), 0, *marks, kind=part.name, is_divisible=is_look))
-            inner.append(path[-1])
+            opened = Element(len(text), 0, *marks, kind=part.name, is_divisible=is_look)
+            inner.append(opened)
+            path.append((opened, []))
         elif number in partner:
-            path.pop().end = len(text)
+            opened, inside = path.pop()
+            opened.end, opened.inner = len(text), inside or ()
         elif part.kind == "line":
             text += "\n"
-            block.lines.append(part.source)
+            lines.append(part.source)
         elif part.kind != "dropped":
             kind = "end" if part.kind == "close" else ""
             inner.append(Element(len(text), len(text), part.text or part.source, kind=kind))
-    block.text = text
-    return block
+    return Paragraph(text, elements or (), source=source, lines=lines or ())
 
 
 def make_node(parts: Sequence[Part]) -> str | Paragraph:

@@ -27,7 +27,7 @@ class Element:
     end: int
     before: Any = ""
     after: Any = ""
-    inner: list["Element"] = field(default_factory=list)
+    inner: Sequence["Element"] = ()
     is_kept: bool = False
     kind: str = ""
     is_divisible: bool = False
@@ -53,10 +53,10 @@ class Paragraph:
     """
 
     text: str
-    elements: list[Element] = field(default_factory=list)
+    elements: Sequence[Element] = ()
     place: str = field(default="", kw_only=True)
     source: str = field(default="", kw_only=True)
-    lines: list[Any] = field(default_factory=list, kw_only=True)
+    lines: Sequence[Any] = field(default=(), kw_only=True)
 
     @property
     def kept(self) -> list[Span]:

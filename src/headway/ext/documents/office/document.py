@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from io import BytesIO
 from itertools import islice
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import turn_sheet
 from headway.ext.documents.office.odf import find_odf_parts, list_kept_cells, read_comparisons
 from headway.ext.documents.office.ooxml import WORDLESS, find_ooxml_parts, read_types
-from headway.ext.documents.office.package import Package
+from headway.ext.documents.office.package import Package, write_content
 from headway.ext.documents.office.workbook import (
     ComparedTexts,
     find_compared_texts,
@@ -22,6 +23,7 @@ from headway.ext.documents.office.workbook import (
 )
 from headway.ext.documents.office.workbook import list_kept_cells as list_kept_in_workbook
 from headway.ext.documents.office.xml_part import XmlPart
+from headway.ext.documents.office.xml_tree import Node
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 
 _MAIN = ("document", "content", "presentation", "workbook")  # parts that are the file itself
@@ -36,8 +38,8 @@ class Member(Protocol):
     def paragraphs(self) -> Sequence[Paragraph]:
         """Its texts, in their order."""
 
-    def write(self, translations: Sequence[Translated]) -> bytes | None:
-        """Return it with its texts replaced; None: nothing changes."""
+    def write(self, translations: Sequence[Translated]) -> bytes | Node | None:
+        """Return it with its texts replaced: bytes, or the root of a tree; None: nothing changes."""
 
 
 def name_office_places(package: Package, parts: Mapping[str, Member]) -> None:
@@ -133,16 +135,17 @@ class PackagedDocument:
         texts = [paragraph for name in cells for paragraph in self._parts[name].paragraphs]
         agreed = iter(self._compared.agree(texts, [each for name in cells for each in found[name]]))
         found |= {name: [*islice(agreed, len(found[name]))] for name in cells}
-        changes: dict[str, bytes] = {}
+        changes: dict[str, bytes | Node] = {}
         for name, part in self._parts.items():
             written = part.write(found[name])
-            if written is not None and written != self._package.read(name):
+            is_same = isinstance(written, bytes) and written == self._package.read(name)
+            if written is not None and not is_same:
                 changes[name] = written
-        if self._is_rtl is not None:
-            for name in self._sheets:
-                own = changes.get(name) or self._package.read(name)
-                if (turned := turn_sheet(own, self._is_rtl)) != own:
-                    changes[name] = turned
+        for name in self._sheets if self._is_rtl is not None else ():
+            own = BytesIO()
+            write_content(changes.get(name, self._package.read(name)), own)
+            if (turned := turn_sheet(own.getvalue(), bool(self._is_rtl))) != own.getvalue():
+                changes[name] = turned
         return self._package.write(changes)
 
 

@@ -6,8 +6,9 @@ from lxml.etree import SubElement
 
 from headway.ext.documents.marked_text import MAX_DEPTH, Kind, Part, make_kept, make_paragraph
 from headway.ext.documents.office.runs import END, ContentWriter, Opened, Piece, Style, join_runs
-from headway.ext.documents.office.xml_part import Place, place_paragraph
+from headway.ext.documents.office.xml_part import Place
 from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name, namespace
+from headway.ext.documents.paragraph import Translated
 
 _SPACES = re.compile(r"[ \t\r\n]+")
 _WRAPPERS = frozenset({
@@ -57,8 +58,17 @@ def read_paragraph(node: Node) -> Place:
     """Return a paragraph."""
     reader = _Reader(namespace(node))
     reader.read(node, 0)
-    block = make_paragraph(join_runs(reader.parts))
-    return place_paragraph(block, lambda translated: _Writer(node).write(block, translated))
+    return _TextPlace(node, make_paragraph(join_runs(reader.parts)))
+
+
+class _TextPlace(Place):
+    """A paragraph."""
+
+    __slots__ = ()
+
+    def write(self, translated: Translated) -> None:
+        """Write the translation into the tree."""
+        _Writer(self.node).write(self.paragraph, translated)
 
 
 class _Reader:

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from pathlib import PurePosixPath
+from typing import IO
 
 from headway.errors import HeadwayError
-from headway.ext.documents.office.xml_tree import Node, parse_xml
+from headway.ext.documents.office.xml_tree import Node, parse_xml, write_xml
 from headway.ext.documents.text_file import check_count
 
 LARGEST = 64_000_000  # bytes of a package
@@ -119,11 +120,11 @@ class Package:
         check_count(sum(found.values()), "tags", self._most_tags)
         self._tags.update(found)
 
-    def write(self, changes: Mapping[str, bytes]) -> bytes:
+    def write(self, changes: Mapping[str, bytes | Node]) -> bytes:
         """Return the package with other contents of some members; the packed bytes of all others stay.
 
         Args:
-            changes: New contents by the names of members.
+            changes: New contents by the names of members: bytes, or the root of a tree, which is packed while it is written.
         """
         if not changes:
             return self._data
@@ -133,7 +134,8 @@ class Package:
             for name, info in self._members.items():
                 own = copy(info)
                 if name in changes:
-                    package.writestr(own, changes[name])
+                    with package.open(own, "w") as file:
+                        write_content(changes[name], file)
                     continue
                 own.header_offset = package.start_dir
                 own.flag_bits &= ~_HAS_SIZES_BEHIND
@@ -182,6 +184,14 @@ class Package:
             if info.header_offset < end:
                 raise HeadwayError("is damaged: its members overlap")
             end = start + info.compress_size
+
+
+def write_content(content: bytes | Node, file: IO[bytes]) -> None:
+    """Write what a member is: bytes, or a tree."""
+    if isinstance(content, bytes):
+        file.write(content)
+    else:
+        write_xml(content, file)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
 from lxml.etree import SubElement
@@ -18,7 +19,7 @@ from headway.ext.documents.office.runs import (
     join_runs,
     mark_styles,
 )
-from headway.ext.documents.office.xml_part import Place, place_paragraph
+from headway.ext.documents.office.xml_part import Place
 from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name
 from headway.ext.documents.paragraph import Translated
 from headway.text import is_translatable
@@ -67,6 +68,10 @@ class RunDialect:
     read: Callable[[str], str] = lambda text: _SPACES.sub(" ", text)
     write: Callable[[str], str] = str
 
+    def find(self, node: Node, role: str) -> list[Node]:
+        """Return the children of an element that have a role."""
+        return [child for child in node if self.roles.get(local_name(child)) == role]
+
 
 def read_paragraph(dialect: RunDialect, node: Node, first: int = 0) -> Place:
     """Return a paragraph.
@@ -79,14 +84,28 @@ def read_paragraph(dialect: RunDialect, node: Node, first: int = 0) -> Place:
     reader = _Reader(dialect)
     reader.read(node[first:], None, 0)
     parts, style = mark_styles(join_runs(reader.parts))
-    head = [*node[:first], *reader.find(node, "head")]
-    tail = reader.find(node, "tail")
-    block = make_paragraph(parts)
+    return _RunPlace(node, make_paragraph(parts), dialect, style, first)
 
-    def write(translated: Translated) -> None:
-        _Writer(dialect, node, style, head, tail).write(block, translated)
 
-    return place_paragraph(block, write)
+@dataclass(slots=True)
+class _RunPlace(Place):
+    """A paragraph of runs.
+
+    Attributes:
+        dialect: How the format writes it.
+        style: Of most of its text.
+        first: How many elements at its beginning are no part of the text.
+    """
+
+    dialect: RunDialect
+    style: Style | None
+    first: int
+
+    def write(self, translated: Translated) -> None:
+        """Write the translation into the tree."""
+        node, find = self.node, self.dialect.find
+        head, tail = [*node[: self.first], *find(node, "head")], find(node, "tail")
+        _Writer(self.dialect, node, self.style, head, tail).write(self.paragraph, translated)
 
 
 @dataclass
@@ -115,10 +134,6 @@ class _Reader:
         self._dialect = dialect
         self._styles: dict[str, Style] = {}
         self._fields: list[_Field] = []  # that are open in the element that is read
-
-    def find(self, node: Node, role: str) -> list[Node]:
-        """Return the children of an element that have a role."""
-        return [child for child in node if self._dialect.roles.get(local_name(child)) == role]
 
     def read(self, nodes: Iterable[Node], style: Style | None, depth: int) -> None:
         """Read neighboring elements.
@@ -165,7 +180,7 @@ class _Reader:
     def _read_style(self, run: Node) -> Style:
         """Return the style of a run; those that look the same are one."""
         properties = next((child for child in run if local_name(child) == "rPr"), None)
-        key = "" if properties is None else _describe_content(properties)
+        key = "" if properties is None else intern(_describe_content(properties))
         return self._styles.setdefault(key, Style(key, properties))
 
     def _read_field_mark(self, piece: Piece, kind: str) -> None:
@@ -195,8 +210,8 @@ class _Reader:
         if name == "fldSimple" and field.kind not in _TEXT_FIELDS:
             self.parts.append(make_kept((Piece(node, style),), _read_texts(node)))
             return
-        holder = next(iter(self.find(node, "holder")), node)
-        attached = self.find(node, "attached")
+        holder = next(iter(self._dialect.find(node, "holder")), node)
+        attached = self._dialect.find(node, "attached")
         without = {"id"} if name in self._dialect.numbered else ()
         key = "" if attached else name + _describe(node, without)
         opened = Opened(node, holder, tuple(attached) if holder is node else ())

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 from lxml.etree import iterwalk
 
@@ -16,46 +15,64 @@ from headway.ext.documents.office.xml_tree import (
     find_key,
     local_name,
     name_element,
-    write_xml,
 )
-from headway.ext.documents.paragraph import Paragraph, Translated, walk
+from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.text import is_translatable
 
+_UNLIMITED = 1 << 30
 
-@dataclass
+
+@dataclass(slots=True)
 class Place:
-    """Texts of a part that stand in one place.
+    """A text of a part, and where it stands. A part may have many, so that each is small.
 
     Attributes:
-        paragraphs: The texts.
-        write: Writes their translations into the tree.
-        limit: The most characters that each may have; longer ones are not written.
+        node: The element that has it.
+        paragraph: The text.
+        limit: The most characters that a translation may have; a longer one is not written.
     """
 
-    paragraphs: Sequence[Paragraph]
-    write: Callable[[Sequence[Translated]], None]
-    limit: int = 1 << 30
+    node: Node
+    paragraph: Paragraph
+    limit: int = field(default=_UNLIMITED, kw_only=True)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the text has words outside of the elements that stay."""
+        text, at = "", 0
+        for start, end in self.paragraph.kept:
+            text += self.paragraph.text[at:start]
+            at = end
+        return is_translatable(text + self.paragraph.text[at:])
+
+    def write(self, translated: Translated) -> None:
+        """Write the translation into the tree."""
+        raise NotImplementedError
 
 
-def place_paragraph(block: Paragraph, write: Callable[[Translated], None]) -> Place:
-    """Return the place of a paragraph, with nothing to translate if all of its text stays.
+class _Content(Place):
+    """The content of an element, which may stand behind elements without content, such as choices."""
 
-    Args:
-        block: The paragraph.
-        write: Writes its translation into the tree.
-    """
-    blocks = [block] if is_translatable(_find_free_text(block)) else []
-    return Place(blocks, lambda translations: write(translations[0]))
+    __slots__ = ()
+
+    def write(self, translated: Translated) -> None:
+        """Write the translation into the tree."""
+        text = clean_text(translated.text)
+        if len(self.node):
+            self.node[-1].tail = text
+        else:
+            self.node.text = text
 
 
-def _find_free_text(block: Paragraph) -> str:
-    """Return the text of a paragraph, without the elements whose text is not translated."""
-    text, at = "", 0
-    for element in walk(block.elements):
-        if element.is_kept:
-            text += block.text[at : element.start]
-            at = element.end
-    return text + block.text[at:]
+@dataclass(slots=True)
+class _Attribute(Place):
+    """An attribute of an element, with its key."""
+
+    key: str
+
+    def write(self, translated: Translated) -> None:
+        """Write the translation into the tree."""
+        self.node.set(self.key, clean_text(translated.text))
 
 
 @dataclass(frozen=True)
@@ -116,9 +133,6 @@ def _change(node: Node, attribute: str, language: LanguagePair) -> bool:
     return True
 
 
-_UNLIMITED = 1 << 30
-
-
 class XmlPart:
     """A part of a package.
 
@@ -147,26 +161,27 @@ class XmlPart:
             self._is_changed |= grammar.turn(self._root, language.becomes_rtl)
         if grammar.prepare:
             grammar.prepare(self._root)
-        found = ((place, place.paragraphs) for place in _read_places(self._root, grammar))
-        self._places = [place for place, texts in found if texts and not keeps(texts[0].text)]
+        self._places = [
+            place
+            for place in _read_places(self._root, grammar)
+            if place.has_words and not keeps(place.paragraph.text)
+        ]
 
     @property
     def paragraphs(self) -> Sequence[Paragraph]:
         """The texts of the part, in their order."""
-        return [paragraph for place in self._places for paragraph in place.paragraphs]
+        return [place.paragraph for place in self._places]
 
-    def write(self, translations: Sequence[Translated]) -> bytes | None:
-        """Return the part with its texts replaced; None: nothing changes."""
-        left, is_changed = iter(translations), self._is_changed
-        own = [[*islice(left, len(place.paragraphs))] for place in self._places]
+    def write(self, translations: Sequence[Translated]) -> Node | None:
+        """Return the tree of the part with its texts replaced; None: nothing changes."""
+        is_changed = self._is_changed
         # Attributes in a paragraph are written before the paragraph, which takes them with it.
-        for place, found in zip(reversed(self._places), reversed(own), strict=True):
-            texts = [translated.text for translated in found]
-            is_short = max(map(len, texts)) <= place.limit
-            if is_short and texts != [paragraph.text for paragraph in place.paragraphs]:
-                place.write(found)
+        for place, translated in zip(reversed(self._places), reversed(translations), strict=True):
+            text = translated.text
+            if len(text) <= place.limit and text != place.paragraph.text:
+                place.write(translated)
                 is_changed = True
-        return write_xml(self._root) if is_changed else None
+        return self._root if is_changed else None
 
 
 def _read_places(root: Node, grammar: Grammar) -> Iterator[Place]:
@@ -194,30 +209,15 @@ def _read_places(root: Node, grammar: Grammar) -> Iterator[Place]:
 
 
 def _read_plain(node: Node) -> Iterator[Place]:
-    """Yield the content of an element, which may stand behind elements without content, such as choices."""
-    if any(len(child) or child.text or not local_name(child) for child in node):
-        return
-    text = (node[-1].tail if len(node) else node.text) or ""
-
-    def write(translations: Sequence[Translated]) -> None:
-        new = clean_text(translations[0].text)
-        if len(node):
-            node[-1].tail = new
-        else:
-            node.text = new
-
-    if is_translatable(text):
-        yield Place([Paragraph(text)], write)
+    """Yield the content of an element if no element in it has content."""
+    if not any(len(child) or child.text or not local_name(child) for child in node):
+        yield _Content(node, Paragraph((node[-1].tail if len(node) else node.text) or ""))
 
 
 def _read_attributes(node: Node, name: str, grammar: Grammar) -> Iterator[Place]:
     """Yield the attributes of an element that are texts."""
     for key, text in node.items():
         own = key.rpartition("}")[2]
-        if own in grammar.attributes[name] and is_translatable(text):
+        if own in grammar.attributes[name]:
             limit = grammar.limits.get(f"{name}/{own}", _UNLIMITED)
-
-            def write(translations: Sequence[Translated], key: str = key) -> None:
-                node.set(key, clean_text(translations[0].text))
-
-            yield Place([Paragraph(text)], write, limit)
+            yield _Attribute(node, Paragraph(text), key, limit=limit)

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from io import BytesIO
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
-from lxml.etree import XMLParser, XMLSyntaxError, fromstring, iterparse, tostring
+from lxml.etree import XMLParser, XMLSyntaxError, fromstring, iterparse
 
 from headway.errors import HeadwayError
 
@@ -17,7 +17,7 @@ _LONGEST_REASON = 120  # characters
 
 
 _ENTRIES = ("row", "si")  # of which a part may have many
-_SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False}
+_SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False, "collect_ids": False}
 
 
 def parse_xml(data: bytes, *, may_have_type: bool = False) -> Node:
@@ -74,13 +74,12 @@ def iterate_xml(data: bytes, *names: str) -> Iterator[Node]:
         raise _describe(error) from None
 
 
-def write_xml(root: Node) -> bytes:
-    """Return the content of a part."""
+def write_xml(root: Node, file: IO[bytes]) -> None:
+    """Write the content of a part to a file, in pieces."""
     tree = root.getroottree()
     found = tree.docinfo
-    return tostring(
-        tree, xml_declaration=True, encoding=found.encoding or "UTF-8", standalone=found.standalone
-    )
+    encoding = found.encoding or "UTF-8"
+    tree.write(file, xml_declaration=True, encoding=encoding, standalone=found.standalone)
 
 
 @cache
