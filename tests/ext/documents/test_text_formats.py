@@ -695,7 +695,7 @@ def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused() -> None:
         source = (
             f'{HEADER}\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "{message}"\nmsgstr[0] ""\n'
         )
-        with pytest.raises(HeadwayError, match="line 8: an entry has bytes that are no text"):
+        with pytest.raises(HeadwayError, match="line 9: an entry has bytes that are no text"):
             open_document(source.encode(), "x.po")
 
 

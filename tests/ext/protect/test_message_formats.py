@@ -128,8 +128,8 @@ def test_directives_that_take_the_next_value_are_numbered_or_keep_their_order(
 
 def test_the_flag_says_whether_a_percent_sign_begins_a_directive():
     text = "a 50 % discount"
-    assert FormattedMessage(text, []).directives == []
-    assert FormattedMessage(text, ["no-c-format"]).directives == []
+    assert not FormattedMessage(text, []).directives
+    assert not FormattedMessage(text, ["no-c-format"]).directives
     [directive] = FormattedMessage(text, ["c-format"]).directives
     assert directive.source == "% discount"
 

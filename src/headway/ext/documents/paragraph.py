@@ -65,10 +65,10 @@ class Paragraph:
         return [(each.start, each.end) for each in kept if each.start < each.end]
 
     @classmethod
-    def of(cls, text: str, kept: Sequence[Span], place: str) -> "Paragraph":
+    def of(cls, text: str, kept: Sequence[Span], place: str = "") -> "Paragraph":
         """Return a paragraph that is translated as one with the same `kept`."""
         elements = [Element(*span, is_kept=True) for span in kept]
-        return Paragraph(text, elements, place=place)
+        return Paragraph(text, elements or (), place=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from headway.errors import HeadwayError
@@ -12,12 +12,11 @@ from headway.ext.documents.mnemonics import read_label
 from headway.ext.documents.paragraph import (
     Document,
     DocumentOptions,
-    Element,
     Paragraph,
     Translated,
 )
 from headway.ext.documents.plural_forms import NumberedText, PluralForms, choose_plural_forms
-from headway.ext.documents.po_entries import PoEntry, quote, read_entries
+from headway.ext.documents.po_entries import PoEntry, quote, read_entries, read_flags
 from headway.ext.documents.text_file import Edit, read_text_file
 from headway.ext.protect import FormattedMessage, find_protected_text
 from headway.text import is_translatable
@@ -57,11 +56,7 @@ def read_po(data: bytes, options: DocumentOptions) -> Document:
     if not entries:
         raise HeadwayError('has no entry such as msgid "text"')
     header = next(
-        (
-            each
-            for each in entries
-            if not (each.ids[0].text or any(group.text for group in each.find("msgctxt")))
-        ),
+        (each for each in entries if not (each.ids[0] or each.context)),
         None,
     )
     old = header.strings[0].text if header else ""
@@ -90,10 +85,11 @@ def read_po(data: bytes, options: DocumentOptions) -> Document:
     forms = PluralForms.parse(field)
     usual = choose_plural_forms(field, options.target, may_change=True)
     is_right = forms is not None and usual == field
+    catalog = _Catalog(line_end, forms, is_right, options.is_complete)
     found = [
-        _CatalogEntry(each, forms, file.text, line_end, options.is_complete, is_right)
+        _CatalogEntry(catalog, each)
         for each in entries
-        if is_translatable(each.ids[0].text)
+        if is_translatable(each.ids[0])
         and (options.is_complete or each.is_fuzzy or not all(form.text for form in each.strings))
     ]
     return EditedFile(file, found, edits, partial(read_label, language=options.target))
@@ -131,12 +127,14 @@ class _Source:
     """A text from which a form of a message is made.
 
     Attributes:
+        form: The number of the form.
         message: Is translated, with the number of a count if there is one.
         flags: Of the entry.
         is_own: Whether the form says what it is for: others are a guess.
         numbered: The text with its count; None: it is translated as it is.
     """
 
+    form: int
     message: FormattedMessage
     flags: Sequence[str]
     is_own: bool
@@ -147,7 +145,7 @@ class _Source:
         """What is translated."""
         message = self.message
         places = [(each.start, each.start + len(each.source)) for each in message.directives]
-        return Paragraph(message.text, [Element(*span, is_kept=True) for span in places])
+        return Paragraph.of(message.text, places)
 
     def write(self, translated: Translated) -> str | None:
         """Return the form; None: the translation does not have the number once, or values in another order."""
@@ -165,98 +163,95 @@ def _list_unnamed(message: str, flags: Sequence[str]) -> list[str]:
     return [each.source for each in FormattedMessage(message, flags).directives if each.takes_next]
 
 
-@dataclass(slots=True)
-class _CatalogEntry:
-    """An entry that is translated.
+@dataclass(frozen=True)
+class _Catalog:
+    """What the entries of a catalog share.
 
     Attributes:
-        entry: The entry.
-        forms: The plural forms of the catalog; None: it declares none.
-        text: The catalog.
-        line_end: Of the catalog.
-        is_complete: Whether plural forms with a translation are translated again.
+        line_end: How its lines end.
+        forms: The plural forms; None: it declares none.
         is_right: Whether the plural forms are those of the language.
+        is_complete: Whether plural forms with a translation are translated again.
     """
 
-    entry: PoEntry
-    forms: PluralForms | None
-    text: str
     line_end: str
-    is_complete: bool
+    forms: PluralForms | None
     is_right: bool
-    _sources: list[list[_Source]] = field(init=False)
+    is_complete: bool
 
-    def __post_init__(self) -> None:
-        self._sources = self._read_sources()
+
+class _CatalogEntry:
+    """An entry that is translated."""
+
+    __slots__ = ("_catalog", "_entry", "_sources")
+
+    def __init__(self, catalog: _Catalog, entry: PoEntry) -> None:
+        self._catalog, self._entry = catalog, entry
+        self._sources = [*self._list_sources()]
 
     @property
     def start(self) -> int:
-        """Where its text starts."""
-        return self.entry.ids[0].start
+        """Where it starts."""
+        return self._entry.start
 
     @property
     def paragraphs(self) -> list[Paragraph]:
         """What is translated for each form: of a plural, also sentences with numbers that the form serves."""
-        return [source.paragraph for sources in self._sources for source in sources]
+        return [source.paragraph for source in self._sources]
 
-    def _read_sources(self) -> list[list[_Source]]:
-        """Return the sources of each form, the best first; the last one is the text as it is."""
-        one, *others = (each.text for each in self.entry.ids)
+    def _list_sources(self) -> Iterator[_Source]:
+        """Yield the sources of each form, the best first; the last one is the text as it is."""
+        entry, forms = self._entry, self._catalog.forms
+        one, *others = entry.ids
         if not others:
-            flags = self.entry.flags
-            return [[_Source(FormattedMessage(one, flags), flags, True)]]
-        numbers = self.forms.numbers if self.forms else [()] * max(2, len(self.entry.strings))
-        return [
-            [*self._list_sources(own, one, others[0], is_first=not number)]
-            for number, own in enumerate(numbers)
-        ]
-
-    def _list_sources(
-        self, numbers: Sequence[int], one: str, several: str, *, is_first: bool
-    ) -> Iterator[_Source]:
-        """Yield the sources of the form that serves some numbers."""
-        flags, is_plain = self.entry.flags, self.forms is None or self.forms.is_plain
-        is_one = max(numbers) == 1 if numbers else is_first and self.forms is None
-        if not is_one and not is_plain:
-            usual = [number for number in numbers if number > 1][:_TRIES] or numbers[:1]
-            tries = [(one, 1)] * (1 in numbers) + [(several, number) for number in usual]
-            for text, number in tries:
-                if count := _find_count(text, flags):
-                    numbered = NumberedText(text, count, number)
-                    message = FormattedMessage(numbered.filled, flags)
-                    yield _Source(message, flags, self.is_right, numbered)
-        is_own = self.is_right and (is_one or is_plain)
-        yield _Source(FormattedMessage(one if is_one else several, flags), flags, is_own)
+            yield _Source(0, FormattedMessage(one, entry.flags), entry.flags, True)
+            return
+        is_plain = forms is None or forms.is_plain
+        numbers = forms.numbers if forms else [()] * max(2, len(entry.strings))
+        for form, own in enumerate(numbers):
+            is_one = max(own) == 1 if own else form == 0 and forms is None
+            if not is_one and not is_plain:
+                usual = [number for number in own if number > 1][:_TRIES] or own[:1]
+                tries = [(one, 1)] * (1 in own) + [(others[0], number) for number in usual]
+                for text, number in tries:
+                    if count := _find_count(text, entry.flags):
+                        numbered = NumberedText(text, count, number)
+                        message = FormattedMessage(numbered.filled, entry.flags)
+                        yield _Source(form, message, entry.flags, self._catalog.is_right, numbered)
+            is_own = self._catalog.is_right and (is_one or is_plain)
+            message = FormattedMessage(one if is_one else others[0], entry.flags)
+            yield _Source(form, message, entry.flags, is_own)
 
     def edit(self, translations: Sequence[Translated]) -> list[Edit]:
         """Return the edits that replace the translations of the entry, and say how finished they are."""
         if any(each.is_missing for each in translations):
             return []
-        left, texts = iter(translations), list[str]()
+        texts = dict[int, str]()
         is_finished = all(each.is_finished for each in translations)
-        for sources in self._sources:
-            found = [(source.write(next(left)), source.is_own) for source in sources]
-            text, is_own = next(each for each in found if each[0] is not None)
-            texts.append(text or "")
-            is_finished = is_finished and is_own
-        return [*_mark(self.entry, self.line_end, is_fuzzy=not is_finished), self._write(texts)]
+        for source, translated in zip(self._sources, translations, strict=True):
+            if source.form not in texts and (text := source.write(translated)) is not None:
+                texts[source.form] = text
+                is_finished = is_finished and source.is_own
+        marked = _mark(self._entry, self._catalog.line_end, is_fuzzy=not is_finished)
+        return [*marked, self._write([*texts.values()])]
 
     def _write(self, forms: Sequence[str]) -> Edit:
         """Return the edit that replaces the translations, one for each form."""
-        entry, strings, line_end = self.entry, self.entry.strings, self.line_end
+        catalog, entry = self._catalog, self._entry
+        strings, line_end = entry.strings, catalog.line_end
         names = ["msgstr"]
         if len(entry.ids) == 2:
             names = [f"msgstr[{number}]" for number in range(len(forms))]
         kept = {
-            each.keyword: self.text[each.start : each.end].rstrip() + line_end
+            each.keyword: entry.catalog[each.start : each.end].rstrip() + line_end
             for each in strings
-            if each.text and not self.is_complete and not entry.is_fuzzy
+            if each.text and not catalog.is_complete and not entry.is_fuzzy
         }
         lines = [
-            kept.get(name) or quote(name, _like(entry.ids[-1].text, form), line_end)
+            kept.get(name) or quote(name, _like(entry.ids[-1], form), line_end)
             for name, form in zip(names, forms, strict=True)
         ]
-        if not self.text.endswith("\n", 0, strings[-1].end):  # the file has no last line end
+        if not entry.catalog.endswith("\n", 0, strings[-1].end):  # the file has no last line end
             lines[-1] = lines[-1].removesuffix(line_end)
         return Edit(strings[0].start, strings[-1].end, "".join(lines))
 
@@ -274,19 +269,18 @@ def _find_count(message: str, flags: Sequence[str]) -> str:
 
 def _mark(entry: PoEntry, line_end: str, *, is_fuzzy: bool) -> list[Edit]:
     """Return the edits that mark an entry as a guess, or as none, and remove the text that an older guess was made for."""
-    flags, former = entry.find("#,"), entry.find("#|")
     if is_fuzzy == entry.is_fuzzy:
         return []
+    flags, former = entry.find_comments("#,"), entry.find_comments("#|")
     if is_fuzzy and flags:
-        return [Edit(flags[0].start, flags[0].start + 2, f"#, {_FUZZY},")]
+        return [Edit(*flags[0].span("mark"), f"#, {_FUZZY},")]
     if is_fuzzy:
-        at = (former or entry.find("msg"))[0].start
+        at = former[0].start() if former else entry.start
         return [Edit(at, at, f"#, {_FUZZY}{line_end}")]
-    edits = [Edit(each.start, each.end, "") for each in former]
+    edits = [Edit(*each.span(), "") for each in former]
     for each in flags:
-        ending = each.text[len(each.text.rstrip()) :]
-        others = ", ".join(flag for flag in each.flags if flag != _FUZZY)
-        edits.append(Edit(each.start, each.end, f"#, {others}{ending}" if others else ""))
+        others = ", ".join(flag for flag in read_flags(each["content"]) if flag != _FUZZY)
+        edits.append(Edit(*each.span(), f"#, {others}{each['ending']}" if others else ""))
     return edits
 
 

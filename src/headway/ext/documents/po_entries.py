@@ -3,13 +3,25 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from headway.errors import HeadwayError
 from headway.ext.documents.text_file import check_count
 
-_KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)\s*(?=")')
-_STRINGS = re.compile(r'(?:"(?:[^"\\]|\\.)*+"\s*+)++\Z')
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"|\\?\Z)', re.DOTALL)  # what has no end is read once
+_STRING = r'"((?:[^"\\\n]|\\.)*+)"'
+_STRINGS = re.compile(_STRING)
+# Empty lines, and then a comment, or a keyword with its strings, to the end of the line.
+_GROUP = re.compile(
+    rf"""
+    (?P<empty>(?:[^\S\n]*+\n)*+) [^\S\n]*+ (?:
+        (?P<comment>\#[^\n]*+)
+        | (?P<keyword>msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)
+          \s*+ (?P<strings>{_STRING}(?:\s*+{_STRING})*+) [^\S\n]*+
+    ) (?:\n|\Z)
+    """,
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"(?P<mark>#[,|])(?P<content>[^\n]*?)(?P<ending>[^\S\n]*(?:\n|\Z))")
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.items()} | {
@@ -17,58 +29,51 @@ _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.item
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class Group:
-    """A keyword with its strings, or a comment: lines of an entry.
-
-    Attributes:
-        keyword: Such as ``msgstr[0]``; of a comment its first two characters.
-        start: Where its lines start in the file.
-        end: Where they end.
-        text: What the strings mean; of a comment its line, with the line end.
-        strings: Without escapes, but for bytes.
-    """
+class PoString(NamedTuple):
+    """A translation: its keyword, such as ``msgstr[0]``, where its lines are in the file, and what its strings mean."""
 
     keyword: str
     start: int
     end: int
-    text: str = ""
-    strings: list[str] = field(default_factory=list)
-
-    @property
-    def flags(self) -> list[str]:
-        """The flags that a comment lists, such as fuzzy and c-format."""
-        if self.keyword != "#,":
-            return []
-        return [flag.strip() for flag in self.text[2:].split(",")]
+    text: str
 
 
+@dataclass(slots=True)
 class PoEntry:
     """An entry of a catalog.
 
-    Args:
-        line: The number of its first line.
-        groups: Translators' notes, references, flags, former texts (``#|``), and the texts of its keywords.
-
     Attributes:
+        catalog: The whole catalog.
+        comments: Where the comments before the entry start in it.
+        start: Where the line of its first keyword starts.
+        flags: Such as fuzzy and c-format.
+        context: What tells the entry from others of the same text.
         ids: The text, and then its plural if it has one.
         strings: The translations: one for each plural form.
-        flags: Such as fuzzy and c-format.
     """
 
-    def __init__(self, line: int, groups: Sequence[Group]) -> None:
-        self.line, self._groups = line, groups
-        self.ids, self.strings = self.find("msgid"), self.find("msgstr")
-        self.flags = [flag for group in groups for flag in group.flags]
-
-    def find(self, start: str) -> list[Group]:
-        """Return the groups of lines whose keyword begins with some letters, such as ``msgstr``."""
-        return [group for group in self._groups if group.keyword.startswith(start)]
+    catalog: str
+    comments: int
+    start: int
+    flags: Sequence[str]
+    context: str = ""
+    ids: list[str] = field(default_factory=list)
+    strings: list[PoString] = field(default_factory=list)
 
     @property
     def is_fuzzy(self) -> bool:
         """Whether the translation is marked as a guess."""
         return "fuzzy" in self.flags
+
+    def find_comments(self, mark: str) -> list[re.Match[str]]:
+        """Return the comments with flags (``#,``) or of a former text (``#|``): ``content`` is what they say."""
+        found = _COMMENT.finditer(self.catalog, self.comments, self.start)
+        return [each for each in found if each["mark"] == mark]
+
+
+def read_flags(content: str) -> list[str]:
+    """Return the flags in a comment, without its mark."""
+    return [flag.strip() for flag in content.split(",")]
 
 
 def read_entries(text: str, encoding: str) -> list[PoEntry]:
@@ -82,45 +87,59 @@ def read_entries(text: str, encoding: str) -> list[PoEntry]:
         HeadwayError: If a line is no part of a catalog, or an entry has no text or no translation.
     """
     check_count(text.count("\n"), "lines")
-    entries, at = [(1, list[Group]())], 0  # the first line of each, and its groups
-    last: Group | None = None  # the last keyword of the entry
-    for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+\Z", text), start=1):
-        (_, groups), content = entries[-1], line.strip()
-        start, at = at, at + len(line)
-        is_whole = last is not None and last.keyword.startswith("msgstr")
-        if not content or content.startswith("#"):
-            if is_whole:
-                groups, last = [], None
-                entries.append((number + (not content), groups))
-            if not content or content.startswith("#~"):  # comments of an obsolete entry
-                groups[:] = [group for group in groups if group.keyword.startswith("msg")]
-            else:
-                groups.append(Group(line[:2], start, at, line))
+    entries = list[PoEntry]()
+    entry: PoEntry | None = None  # that is read
+    at = comments = 0
+    flags: Sequence[str] = ()
+    while found := _GROUP.match(text, at):
+        start, at = found.end("empty"), found.end()
+        comment, keyword = found["comment"], found["keyword"] or ""
+        is_behind = entry is not None and entry.strings and not keyword.startswith("msgstr")
+        if is_behind or (entry is None and found["empty"]):
+            entry, comments, flags = None, start, ()
+        if comment:
+            if comment.startswith("#,"):
+                flags = (*flags, *read_flags(comment[2:]))
+            elif comment.startswith("#~"):  # of an obsolete entry
+                comments, flags = at, ()
             continue
-        if keyword := _KEYWORD.match(content):
-            if is_whole and not keyword[1].startswith("msgstr"):
-                entries.append((number, groups := []))
-            last = Group(keyword[1], start, at)
-            groups.append(last)
-            content = content[keyword.end() :]
-        if last is None or not _STRINGS.match(content):
-            raise HeadwayError(f"line {number}: is no part of a message catalog (.po)")
-        last.strings += map(_unescape, _STRING.findall(content))
-        last.end = at
-    return [
-        _make_entry(number, own, encoding)
-        for number, own in entries
-        if any(group.keyword.startswith("msg") for group in own)
-    ]
+        if entry is None:
+            entry = PoEntry(text, comments, start, flags)
+            entries.append(entry)
+        content = _read_strings(found, encoding)
+        if keyword == "msgctxt":
+            entry.context = content
+        elif keyword.startswith("msgid"):
+            entry.ids.append(content)
+        else:
+            entry.strings.append(PoString(keyword, start, at, content))
+    if rest := text[at:].lstrip():
+        line = _find_line(text, len(text) - len(rest))
+        raise HeadwayError(f"line {line}: is no part of a message catalog (.po)")
+    for entry in entries:
+        if len(entry.ids) not in (1, 2) or not entry.strings:
+            line = _find_line(text, entry.comments)
+            raise HeadwayError(f"line {line}: an entry needs one msgid, and a msgstr")
+    return entries
 
 
-def _make_entry(line: int, groups: Sequence[Group], encoding: str) -> PoEntry:
-    entry = PoEntry(line, groups)
-    if len(entry.ids) not in (1, 2) or not entry.strings:
-        raise HeadwayError(f"line {line}: an entry needs one msgid, and a msgstr")
-    for message in entry.find("msg"):
-        message.text = _decode("".join(message.strings), encoding, line)
-    return entry
+def _find_line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
+
+
+def _read_strings(found: re.Match[str], encoding: str) -> str:
+    """Return what the strings of a keyword mean: an escape may stand for a byte of a character."""
+    strings = _STRINGS.findall(found["strings"])
+    if "\\" not in found["strings"]:
+        return "".join(strings)
+    text = "".join(map(_unescape, strings))
+    try:
+        return text.encode(encoding, "surrogateescape").decode(encoding)
+    except UnicodeError:
+        line = _find_line(found.string, found.end("empty"))
+        raise HeadwayError(
+            f"line {line}: an entry has bytes that are no text in {encoding}"
+        ) from None
 
 
 def quote(keyword: str, text: str, line_end: str) -> str:
@@ -132,7 +151,7 @@ def quote(keyword: str, text: str, line_end: str) -> str:
 
 def _unescape(source: str) -> str:
     """Return a string without escapes; a byte is the character that ``surrogateescape`` reads it as."""
-    return _ESCAPE.sub(_character, source) if "\\" in source else source
+    return _ESCAPE.sub(_character, source)
 
 
 def _character(escape: re.Match[str]) -> str:
@@ -146,19 +165,3 @@ def _character(escape: re.Match[str]) -> str:
 
 def _byte(value: int) -> str:
     return bytes([value & 255]).decode("ascii", "surrogateescape")
-
-
-def _decode(text: str, encoding: str, line: int) -> str:
-    """Return the text of strings in which bytes are escaped; see `_unescape`.
-
-    Args:
-        text: The strings.
-        encoding: That of the bytes.
-        line: The number of the entry's first line.
-    """
-    try:
-        return text.encode(encoding, "surrogateescape").decode(encoding)
-    except UnicodeError:
-        raise HeadwayError(
-            f"line {line}: an entry has bytes that are no text in {encoding}"
-        ) from None

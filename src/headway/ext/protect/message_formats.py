@@ -4,7 +4,7 @@ Sources: the manual of GNU gettext, "Translators for other languages", and the d
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -41,15 +41,17 @@ class FormattedMessage:
         directives: From left to right.
     """
 
+    __slots__ = ("_escaped", "_format", "directives", "text")
+
     def __init__(self, message: str, flags: Iterable[str]) -> None:
         formats = (_FORMATS.get(flag.removesuffix("-format")) for flag in flags)
         self._format = next(filter(None, formats), _NONE)
-        self.directives: list[Directive] = []
         self.text, self._escaped = message, ""
+        self.directives: Sequence[Directive] = ()
         if self._format is _NONE:
             return
         escaped, at, length = self._format.escaped, 0, 0
-        parts, between = list[str](), list[str]()
+        parts, between, directives = list[str](), list[str](), list[Directive]()
         for found in re.finditer(self._format.expression, message, re.DOTALL):
             between.append(message[at : found.start()])
             length += len(between[-1])
@@ -58,10 +60,10 @@ class FormattedMessage:
             is_character = is_twice and (escaped != "%" or between[-1].rstrip()[-1:].isdigit())
             if not is_character:
                 takes_next = found["index"] is None and not is_twice
-                self.directives.append(Directive(length, found[0], takes_next))
+                directives.append(Directive(length, found[0], takes_next))
             parts += [between[-1], escaped if is_character else found[0]]
             at, length = found.end(), length + len(parts[-1])
-        self.text = "".join([*parts, message[at:]])
+        self.text, self.directives = "".join([*parts, message[at:]]), directives
         # A message with such a character alone has mistakes, which its program may allow.
         is_right = bool(escaped) and not any(escaped in each for each in [*between, message[at:]])
         self._escaped = escaped if is_right else ""
