@@ -74,7 +74,8 @@ def overview() -> str:
         for name, verbs in groups.items()
     )
     return (
-        "usage: headway VERB ...      headway VERB --help shows the options of a verb\n\n"
+        "usage: headway VERB ...      headway VERB --help shows the options of a verb\n"
+        "       headway --version\n\n"
         "The Transformer of 'Attention Is All You Need': from raw parallel text to a\n"
         f"translation model that is scored, served and exported.\n\n{listed}\n\n"
         "example:\n"

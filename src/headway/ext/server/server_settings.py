@@ -19,7 +19,7 @@ class ServerConfig:
         batch_limit: texts in one request
         alternatives_limit: alternatives of one text
         body_limit: bytes of a request's body
-        req_limit: texts per minute for each client; 0: any number
+        req_limit: texts and files per minute for each client; 0: any number
         queue_tokens: source tokens that may wait
         queue_texts: texts that may wait or be translated
         batch_tokens: padded source tokens translated at once; a GPU takes 15 times as many

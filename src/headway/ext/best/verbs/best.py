@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                  " longer-trainings, sweep, seeds", LIST),
         Argument("--dry-run", "print the plan; write nothing"),
         "--languages CODE CODE", *FILE_FORM, "--ranks N",
-        Argument("--threads THREADS", "default: all cores", {"default": 0}),
+        Argument("--threads THREADS", "of all processes together (default: all cores)", {"default": 0}),
         Argument("--preset NAME", argparse.SUPPRESS, {"dest": "no_preset"}),  # to say that there is none
     )  # fmt: skip
 

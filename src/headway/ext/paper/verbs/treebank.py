@@ -8,7 +8,7 @@ from headway.cli import Argument, add_options
 REQUIRED = {"required": True}
 EXAMPLE = """\
 headway treebank data/trees --train train.tree --valid valid.tree --numbers
-headway train runs/parser --data data/trees --preset tiny --model.tying none"""
+headway train runs/parser --data data/trees --preset quick --model.tying none"""
 SETTINGS = ("text",)
 
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
             "--numbers",
             "number the words, in sentence and tree, so that the model need not count",
         ),
-        Argument("--preset NAME", "preset that gives the vocabulary size (default: tiny)"),
+        Argument("--preset NAME", "preset that gives the vocabulary size (default: quick)"),
         Argument("--config FILE", "a TOML file with a section [text]"),
     )
 
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli import settings_from
     from headway.ext.paper.parsing.treebank import prepare_treebank, read_treebank
 
-    config = settings_from(args, preset="tiny").text
+    config = settings_from(args, preset="quick").text
     train, valid = (
         [tree for path in paths for tree in read_treebank(path)]
         for paths in (args.train, args.valid)
