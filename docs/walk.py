@@ -26,7 +26,7 @@
 #                                       probability of each next word (8)
 # ```
 #
-# The numbers in the figure are the sections below. To run the notebook: `pip install "headway[demo,pictures]"`, then open
+# The numbers in the figure are the sections below. To run the notebook: `pip install ".[demo,pictures]"`, then open
 # `docs/walk.ipynb` in Jupyter, or run `python docs/walk.py`.
 # %%
 import math
