@@ -66,7 +66,7 @@ def answer_here(load, side, section, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("section", ["help", "prepared", "server"])
+@pytest.mark.parametrize("section", ["help", "prepared", "scores", "server"])
 def test_answers_equal_the_stored_ones(load, section, tmp_path, monkeypatch):
     """After a change that is meant: ``python tests/record --store``, and its difference is part of the commit."""
     (tmp_path / section).mkdir()

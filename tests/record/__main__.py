@@ -21,8 +21,8 @@ from side import Side
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SECTIONS = ("help", "prepared", "training", "lines", "exports", "files", "server")
-STORED = ("help", "prepared", "server")
+SECTIONS = ("help", "prepared", "scores", "training", "lines", "exports", "files", "server")
+STORED = ("help", "prepared", "scores", "server")
 # The older side trains two models, which both sides use: English to German, and a smaller one of both directions.
 # They need not be good, but their translations must differ from line to line.
 RECIPE = (

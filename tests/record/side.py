@@ -24,6 +24,7 @@ VOLATILE = (
     (re.compile(r"^(?:headway: )?(?:compiling native/|step \d+/).*\n", re.M), ""),
     (re.compile(r"\b(process|pid|PID) \d+\b"), r"\1 NUMBER"),
     (re.compile(r"\b([Hh]eadway[ /])\d+\.\d+\.\d+\b"), r"\1VERSION"),
+    (re.compile(r"\b(version|sacremoses):[\d.]+"), r"\1:VERSION"),  # of sacreBLEU's signatures
     (re.compile(r"\b[\d,.]+ (lines|words|tokens|target tokens|pairs)(/s| a second)"), r"NUMBER \1\2"),
     (re.compile(r"\b\d+ h(?: \d+ min)?\b|\b[\d,.]+ (?:ms|s|min|seconds|minutes)\b"), "DURATION"),
     (re.compile(r"\b[\d,.]+ [kMGT]B\b"), "SIZE"),

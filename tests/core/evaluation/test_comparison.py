@@ -1,14 +1,9 @@
 """The comparison of two systems is calibrated, symmetric, and equal to sacreBLEU's."""
 
-import argparse
-import json
-
 import numpy as np
 import pytest
 
-from headway.cli.verbs import compare as compare_verb
-from headway.errors import HeadwayError
-from headway.evaluation import compare, pick_metrics
+from headway.evaluation import compare
 from headway.evaluation.bootstrap import interval, p_value, resample, sacrebleu_p_value
 from headway.evaluation.groups import group_lines
 from support.random_sentences import degrade, sentences
@@ -121,48 +116,3 @@ def test_words_are_those_of_the_script():
     assert groups["1 rare word"] == [0]  # marks between letters do not end a word
     assert groups["no rare words"] == [1]
     assert groups["10 to 19 words"] == [2]
-
-
-@pytest.mark.slow
-def test_the_command_prints_the_result_of_compare(tmp_path, capsys):
-    paths = []
-    for name, lines in (("a", GOOD), ("b", WORSE), ("r.de", REFERENCES), ("s", SOURCES)):
-        path = tmp_path / name
-        path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        paths.append(str(path))
-    a, b, reference, source = paths
-    parser = argparse.ArgumentParser()
-    compare_verb.configure(parser)
-    words = [a, b, reference, "--source", source, "--train", reference]
-    compare_verb.run(parser.parse_args([*words, "--json"]))
-    out, err = capsys.readouterr()
-    expected = compare(
-        GOOD, WORSE, REFERENCES, SOURCES, REFERENCES, "de", names=(a, b, reference, source)
-    )
-    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
-    assert err == ""
-    assert expected.language == "de"
-    compare_verb.run(parser.parse_args([a, b, source]))  # whose name shows no language
-    out, err = capsys.readouterr()
-    assert "the name has no language code: tokenized as 'en'" in err
-    assert f"lines in 'en' against {source}" in out
-
-    compare_verb.run(parser.parse_args([*words, "--only", "ter", "bleu", "--sentences", "1"]))
-    table = capsys.readouterr().out
-    verdict = compare(GOOD, WORSE, REFERENCES, metrics=pick_metrics(["ter"]))["ter"]
-    assert f"{verdict.difference:+6.2f}" in table
-    worst = expected.better_a[0]
-    assert f"line {worst.line}: A {worst.chrf_a:.1f}, B {worst.chrf_b:.1f}" in table
-    assert worst.b in table
-
-
-def test_messages_on_wrong_arguments_name_the_file():
-    names = ("old.de", "new.de", "ref.de", "src.en")
-    with pytest.raises(HeadwayError, match=r"^new\.de has 72 lines but ref\.de has 73"):
-        compare(GOOD, WORSE[1:], REFERENCES, names=names)
-    with pytest.raises(HeadwayError, match=r"^old\.de has 72"):
-        compare(GOOD[1:], WORSE, REFERENCES, names=names)
-    with pytest.raises(HeadwayError, match="sentences = -1"):
-        compare(GOOD, WORSE, REFERENCES, sentences=-1)
-    warnings = compare(GOOD, [*WORSE[1:], "a<unk>"], [*REFERENCES[1:], ""], names=names).warnings
-    assert [warning.split(":")[0] for warning in warnings] == ["ref.de", "new.de"]

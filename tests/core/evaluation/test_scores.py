@@ -1,6 +1,5 @@
 """The score sheet equals the output of sacreBLEU, and tokenized text equals published text."""
 
-import argparse
 import gzip
 import json
 import stat
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
-from headway.cli.verbs import score as score_verb
 from headway.errors import HeadwayError
 from headway.evaluation import (
     METRICS,
@@ -240,54 +238,6 @@ def test_raw_text_raises_no_warning(hypotheses, references):
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        (lambda lines: moses_tokens(lines, "de"), "looks tokenized"),
-        (lambda lines: [line.replace(".", " .") for line in lines], "looks tokenized"),
-        (lambda lines: [line + " &apos;n" for line in lines], "looks tokenized"),
-        (lambda lines: [line + " a @-@ b" for line in lines], "looks tokenized"),
-        (lambda lines: [*lines[:-1], "▁das ▁ist"], "('▁') on line 37"),
-        (lambda lines: [*lines[:-1], "das i@@ st"], "('@@') on line 37"),
-        (lambda lines: [*lines[:-1], "das ##ist"], "('##i') on line 37"),
-        (lambda lines: [*lines[:-1], "das ist </s>"], "('</s>') on line 37"),
-        (lambda lines: [*lines[:-2], "<pad>", "<pad>"], "('<pad>') on 2 lines, first line 36"),
-        (lambda lines: [*lines[:-1], "das <<unk>> ist"], "<unk> or ⁇ ('<unk>') on line 37"),
-        (lambda lines: [*lines[:-1], "das <UNK> ist"], "<unk> or ⁇ ('<UNK>') on line 37"),
-        (lambda lines: [*lines[:-1], "das ⁇ ist"], "<unk> or ⁇ ('⁇') on line 37"),
-        (lambda lines: [*lines[:-1], "  "], "no text on line 37"),
-        (lambda lines: [line.lower() for line in lines], "has no upper-case letters, but"),
-    ],
-)
-def test_a_warning_names_the_side_with_the_fault(references, hypotheses, fault, said):
-    names = ("out.de", "test.de", "test.en")
-    (in_hypothesis,) = find_warnings(fault(hypotheses), references, names=names)
-    assert in_hypothesis.startswith("out.de: ")
-    (in_reference,) = find_warnings(hypotheses, fault(references), names=names)
-    assert in_reference.startswith("test.de: ")
-    for warning in (in_hypothesis, in_reference):
-        assert said in warning
-        assert "\n" not in warning
-
-
-def test_untranslated_lines_give_a_warning_unless_the_reference_is_the_source_too(
-    hypotheses, references
-):
-    sources = [f"Source {n}" for n in range(len(references))]
-    copied = [*sources[:7], *hypotheses[7:]]
-    (warning,) = find_warnings(copied, references, sources)
-    assert "the same as source on 7 lines, first line 1" in warning
-    assert find_warnings(copied, [*sources[:7], *references[7:]], sources) == []
-    (warning,) = find_warnings(hypotheses, sources, sources)
-    assert warning.startswith("reference: the same as source on 37 lines")
-
-
-@pytest.mark.parametrize("resamples", [3, 10**20])
-def test_a_number_of_resamples_out_of_range_is_refused(resamples):
-    with pytest.raises(HeadwayError, match="must be 40 to 1,000,000"):
-        score_sheet(["a b"], ["a b"], resamples=resamples)
-
-
-@pytest.mark.parametrize(
     "metric", [metric for metric in METRICS if metric.kind == "bleu"], ids=lambda metric: metric.key
 )
 def test_the_country_of_a_language_changes_no_score(metric):
@@ -316,74 +266,6 @@ def test_exact_match_counts_lines_that_equal_the_reference():
     of_kind = exact_match_by_kind(hypotheses, references, kinds)
     assert of_kind == {"noun": 1, "number": pytest.approx(1 / 3)}
 
-
-# The command.
-
-
-def run_verb(verb, *words):
-    parser = argparse.ArgumentParser()
-    verb.configure(parser)
-    verb.run(parser.parse_args(words))
-
-
-@pytest.fixture
-def files(tmp_path, hypotheses, references):
-    paths = {}
-    for name, lines in (
-        ("out.de", hypotheses),
-        ("test.de.gz", references),
-        ("test.en", [f"Source {n}" for n in range(len(references))]),
-    ):
-        data = "".join(line + "\n" for line in lines).encode()
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        paths[name] = str(path)
-    return paths
-
-
-@pytest.mark.slow
-def test_the_command_prints_only_the_sheet_on_standard_output(
-    files, hypotheses, references, capsys
-):
-    words = (files["out.de"], files["test.de.gz"], "--source", files["test.en"])
-    words = (*words, "--resamples", "97", "--seed", "7")
-    run_verb(score_verb, *words, "--json")
-    out, err = capsys.readouterr()
-    printed = json.loads(out)
-    sheet = score_sheet(hypotheses, references, language="de", resamples=97, seed=7)
-    assert list(printed["scores"]) == KEYS
-    for key in KEYS:
-        assert printed["scores"][key]["score"] == sheet[key].score
-        assert printed["scores"][key]["signature"] == sheet[key].signature
-        assert printed["scores"][key]["low"] == sheet[key].low
-        assert printed["scores"][key]["beside"] == sheet[key].beside
-    assert printed["language"] == "de"
-    assert (printed["warnings"], err) == ([], "")
-
-    for more, shown in ((["--all"], KEYS), ([], ["bleu", "chrf", "ter"])):
-        run_verb(score_verb, *words, *more)
-        table = capsys.readouterr().out
-        assert table.count(" .. ") == len(shown)
-        for score in sheet.scores:
-            row = f"{score.score:6.2f}  {score.low:6.2f} .. {score.high:6.2f}"
-            assert (row in table and score.signature in table) or score.key not in shown
-    (headline,) = (line for line in table.split("\n") if line.endswith("the one to report"))
-    assert headline.startswith("BLEU ")
-    notes = table.partition("\nSignatures")[0].split("\n")[1:]
-    assert max(map(len, notes)) <= 80
-
-
-def test_the_command_prints_warnings_and_the_guessed_language_on_standard_error(
-    files, tmp_path, capsys
-):
-    plain = tmp_path / "reference"
-    plain.write_text("Das ist ein <unk>.\n", encoding="utf-8")
-    run_verb(score_verb, str(plain), str(plain), "--only", "bleu", "--resamples", "41", "--json")
-    out, err = capsys.readouterr()
-    assert list(json.loads(out)["scores"]) == ["bleu"]
-    assert len(json.loads(out)["warnings"]) == 2
-    assert "tokenized as 'en'" in err
-    assert err.count("warning: ") == 2
 
 
 # A stand-in for the command of COMET shows its input and what is read from its output.
@@ -418,7 +300,7 @@ def test_comet_is_read_from_the_output_of_its_command(stand_in):
     assert (score.score, score.line_scores) == (0.125, (0.5, -0.25))
 
 
-def test_a_failure_of_comet_gives_a_message_of_one_line(stand_in, files, capsys):
+def test_a_failure_of_comet_gives_a_message_of_one_line(stand_in):
     with pytest.raises(HeadwayError, match="comet-score is not installed") as caught:
         comet_score(["a"], ["b"], ["c"])
     assert "\n" not in str(caught.value)
@@ -432,5 +314,3 @@ def test_a_failure_of_comet_gives_a_message_of_one_line(stand_in, files, capsys)
         stand_in(unreadable)
         with pytest.raises(HeadwayError, match="contains no score"):
             comet_score(["a"], ["b"], ["c"])
-    with pytest.raises(HeadwayError, match="--comet needs --source"):
-        run_verb(score_verb, files["out.de"], files["test.de.gz"], "--comet")
