@@ -67,6 +67,11 @@ def write_files(folder: Path) -> None:
     for name, lines in {
         "empty.en": [], "empty.de": [], "broken.jsonl": ['{"source": "a", "target": "b"}', '{"source": "a"'],
         "broken.tmx": [head, *units[:5]], "quotes.csv": ['"a,b', "c,d"], "wide.csv": ["a,b,c", "d,e,f"], "a.docx": ["PK"],
+        "page.en": ["<!DOCTYPE html>"], "marked.en": ["\ufeff<html lang='en'>"], "xml.en": ["<?xml version='1.0'?>", "<xliff/>"],
+        "vtt.en": ["WEBVTT", "", "00:01.000 --> 00:02.000"], "cue.en": ["\ufeff1\r", "00:00:01,000 --> 00:00:02,000\r"],
+        "number.jsonl": ["7"],
+        "null.jsonl": ['{"source": "a", "target": null}'], "half.jsonl": ['{"source": "a", "target": "\\udc00"}'],
+        "v.fr": [f"{number} chats" for number in range(20)],
     }.items():  # fmt: skip
         write_lines(folder / name, lines)
     (folder / "latin.en").write_bytes("".join(f"café {en}\n" for en, _ in rows).encode("latin-1"))

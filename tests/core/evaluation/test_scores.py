@@ -267,7 +267,6 @@ def test_exact_match_counts_lines_that_equal_the_reference():
     assert of_kind == {"noun": 1, "number": pytest.approx(1 / 3)}
 
 
-
 # A stand-in for the command of COMET shows its input and what is read from its output.
 
 

@@ -55,17 +55,6 @@ def test_an_encoding_that_escapes_in_ascii_is_read_by_name(tmp_path, encoding, l
 
 
 @pytest.mark.parametrize(
-    "name", ["cp9999", "hex", "rot13", "idna", "undefined", "utf-9", "", "a\0b"]
-)
-def test_an_unknown_encoding_is_rejected(name):
-    with pytest.raises(
-        HeadwayError, match=rf"^--encoding {re.escape(name)}: not an encoding"
-    ) as no:
-        FileForm(name)
-    assert f"did you mean '{name}'" not in str(no.value)
-
-
-@pytest.mark.parametrize(
     ("languages", "encoding"),
     [(("en", "de"), "cp1252"), (("en", "pl_PL"), "cp1250"), (("ru", "en"), "cp1251"), (("en", "zh-Hans"), "gb18030")],
 )  # fmt: skip
@@ -151,14 +140,6 @@ MARKUP = [
     (b"WEBVTT\n\n00:01.000 --> 00:02.000\none\n", "subtitles"),
     (b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,000\r\none\r\n", "subtitles"),
 ]
-
-
-@pytest.mark.parametrize(("content", "words"), MARKUP)
-def test_markup_is_named_and_not_read_as_plain_text(tmp_path, content, words):
-    path = tmp_path / "a.en"
-    path.write_bytes(content)
-    with pytest.raises(HeadwayError, match=rf"{path}: {words}: "):
-        list(read_lines(path))
 
 
 @pytest.mark.parametrize(

@@ -148,22 +148,8 @@ def test_a_table_of_many_languages_gives_its_columns(texts, tmp_path):
     assert data.fingerprint == plain.fingerprint
 
 
-def test_mistakes_name_the_group(texts, tmp_path):
+def test_a_vocabulary_without_the_symbol_of_a_group_is_refused(texts, tmp_path):
     train = files(texts, "train", "en-de", "en-fr")
-    for changed, valid, languages, words in (
-        (train, files(texts, "valid", "en-de"), None, "--valid en-fr"),
-        (train, files(texts, "valid", "en-de", "en-fr", "fr-en"), None, "--train fr-en"),
-        (train, list(train["en-de"]), None, "text without languages: there is no training text"),
-        (train, 5, ("en", "de"), "--languages"),
-        ({"fr-en": train["en-fr"]}, 5, None, "the text in fr first"),
-        ({"english": train["en-de"]}, 5, None, "not a pair"),
-        ({"en-de": train["en-de"], "en_de-x": []}, 5, None, "0 files"),
-        ({"en-fr": train["en-fr"][:1]}, 5, None, "two files"),
-        ({**train, "eng-fr": train["en-fr"]}, 5, None, "en and eng are one language"),
-        ({**train, "en-FR": train["en-fr"]}, 5, None, "FR and fr are one language"),
-    ):
-        with pytest.raises(HeadwayError, match=words):
-            prepare(changed, valid, tmp_path / "data", CONFIG, languages)
     tokenizer = Tokenizer.learn([("a b c", "d e f")] * 9, TextConfig(vocab_size=266))
     with pytest.raises(HeadwayError, match="no symbol of de"):
         prepare(train, 5, tmp_path / "data", CONFIG, tokenizer=tokenizer)

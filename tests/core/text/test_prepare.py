@@ -179,25 +179,6 @@ def test_every_missing_or_truncated_file_gives_a_message_of_one_line(files, tmp_
             PreparedData.open(copy)
 
 
-def test_an_existing_directory_is_not_touched(files, tmp_path, monkeypatch):
-    write(tmp_path, "precious", ["x"])
-    with pytest.raises(HeadwayError, match="exists already"):
-        prepare(*files, tmp_path, CONFIG)
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "empty")
-    with pytest.raises(HeadwayError, match="exists already"):
-        prepare(*files, ".", CONFIG)
-
-
-def test_empty_text_gives_a_message_of_one_line(files, tmp_path):
-    train, valid = files
-    empty = [write(tmp_path, "empty.en", []), write(tmp_path, "empty.de", [])]
-    with pytest.raises(HeadwayError, match="no validation pairs"):
-        prepare(train, empty, tmp_path / "out", CONFIG)
-    with pytest.raises(HeadwayError, match="no training pairs"):
-        prepare(empty, valid, tmp_path / "out", CONFIG)
-
-
 def test_files_of_two_preparations_are_rejected(files, tmp_path):
     prepare(*files, tmp_path / "a", CONFIG)
     prepare(*files, tmp_path / "b", replace(CONFIG, vocab_size=330))
@@ -223,17 +204,6 @@ def test_languages_are_read_from_the_names_of_the_files():
             languages_from_names(names)
     with pytest.raises(HeadwayError, match=r"^nowhere: "):
         languages_from_names(["train.en", "nowhere"])
-
-
-@pytest.mark.parametrize("side", ["valid", "test"])
-def test_files_of_other_languages_are_rejected(side, files, tmp_path):
-    train, valid = files
-    others = [valid[::-1], [valid[0], valid[1].rename(tmp_path / "valid.fr")]]
-    for paths, words in zip(others, ("de and en", "en and fr"), strict=True):
-        tests = [paths] if side == "test" else []
-        with pytest.raises(HeadwayError, match=f"{words}, but the training text is en and de"):
-            prepare(train, train if tests else paths, tmp_path / "out", CONFIG, tests=tests)
-    assert not (tmp_path / "out").exists()
 
 
 PEAK_MEMORY = """

@@ -167,9 +167,3 @@ def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path, joint):
     assert (first.encode_source(text) == first.encode_target(text)) is joint
     other = Tokenizer.learn(pairs()[:200], config)
     assert other.fingerprint != first.fingerprint
-
-
-@pytest.mark.parametrize("size", [10, 200])
-def test_a_vocabulary_that_is_too_small_gives_a_message_of_one_line(size):
-    with pytest.raises(HeadwayError, match=r"^text\.vocab_size[^\n]*$"):
-        Tokenizer.learn(pairs(), TextConfig(vocab_size=size))
