@@ -1,18 +1,23 @@
 """Text survives the tokenizer, control symbols cannot be typed, and a vocabulary is reproducible."""
 
+import io
 import os
 import random
 import subprocess
 import sys
 
 import pytest
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
+from headway.text.learning import LONGEST, learn_model
+from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
+from support.bounds import bounded
 from support.strange_texts import strange_texts
-from support.toy_models import normalizing_tokenizer, write_several
+from support.toy_models import normalizing_tokenizer, sentences, write_several
 
 TEXT = "the a cat dog sees hears green blue house tree runs under over small große Straße Ärger"
 WORDS = TEXT.split()
@@ -167,3 +172,174 @@ def test_a_saved_tokenizer_is_loaded_unchanged(tmp_path, joint):
     assert (first.encode_source(text) == first.encode_target(text)) is joint
     other = Tokenizer.learn(pairs()[:200], config)
     assert other.fingerprint != first.fingerprint
+
+
+STRANGE = [
+    "two  spaces", " before", "after ", "wide\u3000space", "no\u00a0break", "line\u2028end\x85",
+    "a \u2581 b", "reserved \u2585 mark", "zero \0 byte", "1990 12:30 7,5 %", "e\u0301 \u200d \u202b",
+    "\U0001f600\U0001f600 \U0001f600", "ünïcode Ünïcode", "x" * (LONGEST + 1), "ü" * (LONGEST // 2) + "x",
+    "y" * 16_385, "中文 没有空格的句子", " ", "\r", "a\r b\r", "a\u200bb",
+]  # fmt: skip
+
+
+def learn_from_lines(lines, config):
+    model = io.BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=(line for line in lines if line), model_writer=model, model_type=config.subwords,
+        vocab_size=config.vocab_size - 1, character_coverage=config.character_coverage,
+        split_digits=config.split_digits, byte_fallback=True, hard_vocab_limit=True,
+        normalization_rule_name="identity", remove_extra_whitespaces=False, unk_id=0, eos_id=1, bos_id=-1,
+        pad_id=-1, max_sentence_length=LONGEST, num_threads=1, minloglevel=3,
+    )  # fmt: skip
+    return model.getvalue()
+
+
+def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(monkeypatch):
+    lines = sentences(300, seed=2)
+    for size, has_advice in ((8000, False), (37_000, True)):
+        with pytest.raises(HeadwayError, match="too large for this text") as raised:
+            learn_model(iter(lines), TextConfig(vocab_size=size))
+        option, wanted = str(raised.value).partition(";")[0].split()[-2:]
+        assert option == "--text.vocab-size"
+        assert ("--preset quick is made for little text" in str(raised.value)) == has_advice
+        learn_model(iter(lines), TextConfig(vocab_size=int(wanted)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("strange", "changes"),
+    [
+        (STRANGE, {"vocab_size": 520}),
+        ([*STRANGE, "a\ttab", "x\t7\ty"], {"vocab_size": 520}),
+        (STRANGE, {"vocab_size": 500, "split_digits": True, "character_coverage": 0.99}),
+        ([], {"vocab_size": 460, "subwords": "unigram"}),
+    ],
+)
+def test_counted_words_give_the_model_of_the_lines(strange, changes):
+    draw = random.Random(3)
+    words = ["".join(draw.choices("abcdefgh", k=4)) for _ in range(700)]
+    lines = sentences(500, seed=2) + [" ".join(draw.choices(words, k=5)) for _ in range(400)]
+    lines += ["", *strange] * 3
+    draw.shuffle(lines)
+    config = TextConfig(**changes)
+    assert learn_model(iter(lines), config) == learn_from_lines(lines, config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "it is empty"),
+        (bytes(60 << 20), "not a sentencepiece model: it has more than"),
+        (bytes(1 << 20), "not a sentencepiece model: it is damaged"),
+        (b"\x0a\x00" * (5 << 20), "more than 300,000 pieces"),
+        (b"\x12\x81\x80\x40" + bytes((1 << 20) + 1), "its settings have more than"),
+        (b"\x0a\x05\x0a\x03\xff\xfe\xfd", "not UTF-8"),
+        (b"\x0a\xff\xff\xff\xff\x0f", "not a sentencepiece model"),
+        (b"\x12\x02\x18\x04", "it has no pieces"),
+        (b"\x0a\x03\x0a\x01a\x12\x02\x18\x04", "unigrams, BPE or words"),  # model_type: characters
+    ],
+)
+def test_a_damaged_file_is_rejected_at_once(content, message, tmp_path):
+    (tmp_path / "source.spm").write_bytes(content)
+    with pytest.raises(HeadwayError, match=message) as rejected, bounded():
+        SentencePieceFile(tmp_path / "source.spm")
+    assert str(tmp_path / "source.spm") in str(rejected.value)
+    assert "\n" not in str(rejected.value)
+
+
+# How users train their own models: the defaults of spm_train, and what they often change.
+OWN = {
+    "unigram": {},
+    "bpe": {"model_type": "bpe"},
+    "bytes": {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity"},
+    "unigram with bytes": {"byte_fallback": True, "character_coverage": 0.98},
+    "other ids": {"pad_id": 0, "unk_id": 3, "bos_id": 2, "eos_id": 1},
+    "no ends": {"bos_id": -1, "eos_id": -1, "model_type": "bpe"},
+    "other names": {"unk_piece": "[UNK]", "eos_piece": "[EOS]", "pad_id": 3, "pad_piece": "[PAD]"},
+    "symbols": {"user_defined_symbols": ["@@", "<b>"], "control_symbols": ["<mask>", ">>deu<<"]},
+    "no prefix": {"add_dummy_prefix": False, "remove_extra_whitespaces": False},
+    "lower case": {"normalization_rule_name": "nmt_nfkc_cf", "split_digits": True},
+    "words": {"model_type": "word"},
+}
+
+
+def own_model(file, **options):
+    """Train a model on toy sentences with punctuation, and write it."""
+    model = io.BytesIO()
+    lines = [f"{text.capitalize()}, {i}!" for i, text in enumerate(sentences(400, 1))]
+    defaults = {"vocab_size": 400, "hard_vocab_limit": False}
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, minloglevel=3, **(defaults | options)
+    )
+    file.write_bytes(model.getvalue())
+    return SentencePieceProcessor(model_proto=model.getvalue())
+
+
+def strange_lines(count):
+    chooser = random.Random(5)
+    marks = "@@ <b> ﬁ Ａ é e\u0301 日本 😀 12345 <s> </s> [UNK]"
+    odd = [*marks.split(), "  ", "\u00a0", ""]
+    return [
+        " ".join([*chooser.sample(odd, chooser.randrange(4)), text.upper() if i % 3 == 0 else text])
+        for i, text in enumerate(sentences(count, 3))
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", OWN)
+def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind, tmp_path):
+    file = tmp_path / "own.model"
+    theirs = own_model(file, **OWN[kind])
+    tokenizer = Tokenizer(SentencePieceFile(file).to_vocabulary())
+    names = tokenizer.source_subwords(range(tokenizer.source_vocab_size))
+    assert (names[0], names[1], names[-1]) == ("<unk>", "</s>", "<pad>")
+    assert len(set(names)) == len(names)
+    for text in strange_lines(1_000):
+        [ids] = tokenizer.encode_source([text])
+        expected = theirs.encode(text)
+        assert ids.pop() == tokenizer.eos
+        assert [i == tokenizer.unk for i in ids] == [i == theirs.unk_id() for i in expected]
+        for own, other in zip(ids, expected, strict=True):
+            assert own == tokenizer.unk or names[own] == theirs.id_to_piece(other)
+        assert tokenizer.decode_source(ids) == theirs.decode(expected)
+
+
+def without_unknown(proto):
+    del proto.pieces[0]
+
+
+def with_suffixes(proto):
+    proto.trainer_spec.treat_whitespace_as_suffix = True
+
+
+def with_plain_spaces(proto):
+    proto.normalizer_spec.escape_whitespaces = False
+
+
+def with_a_text_called_unknown(proto):
+    proto.pieces.add(piece="<unk>", type=proto.SentencePiece.USER_DEFINED)
+    proto.pieces[0].piece = "[UNK]"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without_unknown, "has 0 pieces for unknown text"),
+        (with_suffixes, "marks spaces in another way"),
+        (with_plain_spaces, "marks spaces in another way"),
+        (with_a_text_called_unknown, "has a piece twice, or <unk>"),
+    ],
+)
+def test_a_model_that_cannot_be_used_exactly_is_rejected(change, message, tmp_path):
+    from sentencepiece.sentencepiece_model_pb2 import ModelProto
+
+    file = tmp_path / "own.model"
+    own_model(file)
+    proto = ModelProto.FromString(file.read_bytes())
+    change(proto)
+    file.write_bytes(proto.SerializeToString())
+    with pytest.raises(HeadwayError, match=message) as rejected:
+        SentencePieceFile(file).to_vocabulary()
+    assert str(file) in str(rejected.value)
+    assert "\n" not in str(rejected.value)

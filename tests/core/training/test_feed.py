@@ -1,5 +1,6 @@
-"""The order of the data: every pair once in an epoch, and the same from any position."""
+"""The order of the text, and the share of each group: every pair once in an epoch, and the same after a resume."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -76,3 +77,68 @@ def test_the_feed_continues_from_a_position(data, blocks):
     rows_of(first, 23)
     second = Feed(data, config, torch.device("cpu"), first.position)
     assert rows_of(second, 17) == expected[23:]
+
+
+SIZES = (1000, 130, 10)
+
+
+def count(mixture, epoch):
+    """Return how often each pair occurs in an epoch."""
+    rows = np.concatenate([mixture.rows(epoch, block) for block in range(mixture.blocks)])
+    return np.bincount(rows, minlength=sum(SIZES))
+
+
+@pytest.mark.parametrize("block", [70, 999, 1140, 10_000])
+def test_at_temperature_one_every_pair_occurs_once(block):
+    mixture = Mixture(SIZES, 1.0, block, seed=3)
+    assert count(mixture, 0).tolist() == [1] * sum(SIZES)
+    assert max(len(mixture.rows(0, n)) for n in range(mixture.blocks)) <= block + len(SIZES)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "block"),
+    [((3, 2), 4), ((700_000, 348_577), 1 << 20), ((100_000,) * 10, 1 << 19), ((1, 1, 1), 3)],
+)
+def test_no_block_is_empty_and_all_are_of_one_size(sizes, block):
+    mixture = Mixture(sizes, 1.0, block, seed=1)
+    found = [len(mixture.rows(0, number)) for number in range(mixture.blocks)]
+    assert sum(found) == sum(sizes)
+    assert min(found) > 0
+    assert max(found) - min(found) <= max(0.03 * block, len(sizes))
+
+
+@pytest.mark.slow
+def test_a_block_has_all_domains_of_a_corpus_that_is_larger():
+    """A text that was joined of several is not learned one after the other, but read in long pieces."""
+    size, domains = 4_520_000, 10
+    mixture = Mixture([size], 1.0, 1 << 20, seed=1)
+    assert mixture.blocks == 5
+    for block in range(mixture.blocks):
+        rows = mixture.rows(0, block)
+        of_domain = np.bincount(rows * domains // size, minlength=domains)
+        assert of_domain / len(rows) == pytest.approx(np.full(domains, 0.1), abs=0.04)
+        assert (np.diff(rows) != 1).sum() < len(rows) / 1000
+    assert mixture.rows(0, 0).tolist() != mixture.rows(1, 0).tolist()
+
+
+@pytest.mark.parametrize("temperature", [1.5, 5.0, 1e9])
+def test_small_groups_are_repeated_as_the_temperature_says(temperature):
+    mixture = Mixture(SIZES, temperature, 10_000, seed=3)
+    found = np.split(count(mixture, 0), np.cumsum(SIZES)[:-1])
+    weights = np.array([size ** (1 / temperature) for size in SIZES])
+    totals = np.array([each.sum() for each in found])
+    assert totals / totals.sum() == pytest.approx(weights / weights.sum(), abs=2e-3)
+    assert set(found[0]) == {1}
+    for each in found:  # the pairs of a group differ by one at most
+        assert 1 <= each.min() <= each.max() <= each.min() + 1
+    assert (count(mixture, 0) != count(mixture, 1)).any()
+    again = Mixture(SIZES, temperature, 10_000, seed=3)
+    assert (count(mixture, 1) == count(again, 1)).all()
+
+
+def test_a_block_has_the_same_share_of_every_group():
+    mixture = Mixture((1000, 500, 100), 2.0, 160, seed=3)
+    for number in range(mixture.blocks):
+        sizes = [sum(map(len, part)) for part in mixture.parts(0, number)]
+        expected = [size / mixture.blocks for size in (1000, 500, 100)]
+        assert sizes == pytest.approx(expected, abs=2)

@@ -1,16 +1,24 @@
-"""Loading a model costs little: no random numbers, no memory for positions, no compiler of torch."""
+"""What a model directory may hold: loaded as it was saved, refused in one line, and within bounds."""
 
 import json
+import pickle
 import shutil
+import struct
 
 import pytest
 import torch
 
+from headway.cli.main import dispatch
 from headway.config import ModelConfig, SearchConfig
-from headway.errors import HeadwayError
+from headway.config.loading import from_dict
+from headway.errors import HeadwayError, UsageError
 from headway.translation import Translator
-from headway.translation.directory import load_model
+from headway.translation.directory import load_any_model, load_model
 from headway.translation.weights import read_network
+from support.bounds import bounded
+from support.damaged_models import damaged
+from support.runs import command, write_corpus
+from support.trap import Trap
 
 
 def test_loading_draws_no_random_number(model_directory):
@@ -80,3 +88,127 @@ def test_a_model_in_int8_is_loaded_on_the_processor(
     search = SearchConfig(precision=precision)
     Translator(model.transformer, model.tokenizer, search, device)
     assert asked == [chosen]
+
+
+SETTINGS = [
+    {"num_encoder_layers": 10**9},
+    {"d_model": 10**9, "num_heads": 1},
+    {"source_vocab_size": 10**9, "target_vocab_size": 10**9},
+    {"max_positions": 10**12},
+    {"num_heads": 10**9, "d_k": 10**9, "d_v": 1},
+    {"d_modle": 3},
+    {"d_model": "wide"},
+]
+CONFIGS = {
+    "deep": "[" * 100_000,
+    "long": '{"a": "' + "x" * (2 << 20) + '"}',
+    "of another program": '{"model_type": "marian"}',
+    "no object": "null",
+    "of another format": '{"format": 99, "settings": {}}',
+}
+
+
+@pytest.fixture
+def directory(model_directory, tmp_path):
+    """A copy of a model directory."""
+    shutil.copytree(model_directory, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def assert_refused(directory):
+    """Check that loading a model fails, that each line of the message names the model, and that no code in it ran."""
+    with pytest.raises(HeadwayError) as error, bounded():
+        load_model(directory)
+    assert all(str(directory) in line for line in str(error.value).split("\n"))
+    assert not (directory / "canary").exists()
+
+
+@pytest.mark.parametrize("changes", SETTINGS, ids=lambda changes: next(iter(changes)))
+def test_settings_that_no_model_has_are_refused(changes, directory):
+    file = directory / "config.json"
+    values = json.loads(file.read_text())
+    values["settings"]["model"].update(changes)
+    file.write_text(json.dumps(values))
+    assert_refused(directory)
+
+
+def test_weights_that_do_not_fit_are_refused(directory):
+    file = directory / "model.safetensors"
+    data = file.read_bytes()
+    (size,) = struct.unpack("<Q", data[:8])
+    for value in (float("nan"), float("inf")):
+        file.write_bytes(data[:-4] + struct.pack("<f", value))
+        assert_refused(directory)
+    header = json.loads(data[8 : 8 + size])
+    first, second = [name for name in header if name != "__metadata__"][:2]
+    for changed in (
+        {first: header[first] | {"data_offsets": header[second]["data_offsets"]}},
+        {first: header[first] | {"data_offsets": [-8, 8]}},
+        {first: header[first] | {"shape": [1, *header[first]["shape"]]}},
+        {f"{first}.other": header[first]},
+    ):
+        others = {name: entry for name, entry in header.items() if name != first}
+        text = json.dumps(others | changed).encode()
+        file.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + size :])
+        assert_refused(directory)
+    file.write_bytes(struct.pack("<Q", 1 << 40) + b"{" * 1000)
+    assert_refused(directory)
+
+
+def test_pickles_are_not_opened(directory):
+    for name in ("pytorch_model.bin", "model.pt", "checkpoint.pt", "optimizer.pt"):
+        (directory / name).write_bytes(pickle.dumps(Trap(directory / "canary")))
+    load_model(directory)
+    assert not (directory / "canary").exists()
+
+
+@pytest.mark.parametrize("where", ["nowhere", "config.json"])
+def test_a_path_that_is_no_model_directory_gives_an_error_of_one_line(where, model_directory):
+    with pytest.raises(HeadwayError, match="a run or model directory"):
+        load_model(model_directory / where)
+
+
+@pytest.mark.slow
+def test_randomly_damaged_directories_are_rejected_or_work(model_directory, tmp_path):
+    cases = [damaged({"headway": model_directory}, tmp_path, seed) for seed in range(50)]
+    assert [case for case in cases if not case[1].is_right] == []
+    assert {outcome.what for _, outcome in cases} == {"refused", "accepted"}
+
+
+@pytest.mark.parametrize("name", ["beam", "n_best", "max_tokens"])
+def test_a_file_cannot_ask_for_an_excessive_search(name, model_directory, tmp_path):
+    copy = tmp_path / "model"
+    shutil.copytree(model_directory, copy)
+    values = json.loads((copy / "config.json").read_text())
+    values["settings"]["search"] |= {"beam": 10**6} if name == "n_best" else {}
+    values["settings"]["search"][name] = 10**6
+    (copy / "config.json").write_text(json.dumps(values))
+    with pytest.raises(HeadwayError, match=rf"search\.{name} = 1000000 must be at most"), bounded():
+        load_any_model(copy)
+
+
+def test_a_training_refuses_what_its_model_could_not_be_loaded_with(tmp_path):
+    words = [*command(tmp_path / "run", write_corpus(tmp_path, 20, 3)), "--search.beam", "65"]
+    with pytest.raises(UsageError, match=r"search.beam = 65 must be at most 64 in a model's file"):
+        dispatch(words)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_person_may_ask_for_a_larger_search(model_directory, tmp_path):
+    (tmp_path / "text").write_text("the cat\n", encoding="utf-8")
+    files = ["--input", str(tmp_path / "text"), "--output", str(tmp_path / "out")]
+    words = ["translate", str(model_directory), *files, "--search.beam", "65"]
+    assert dispatch([*words, "--search.max-extra", "2"]) == 0
+
+
+def test_every_number_of_the_settings_is_finite():
+    for value in (10**400, float("inf"), float("nan"), True, "1", None, [1]):
+        with pytest.raises(HeadwayError, match="must be a finite number"):
+            from_dict({"training": {"rate_scale": value}}, "config.json")
+
+
+def test_a_file_of_unknown_settings_is_refused_at_once():
+    names = {f"d_mode{i}": 1 for i in range(60_000)}
+    with pytest.raises(HeadwayError) as refused, bounded():
+        from_dict({"model": names}, "config.json")
+    assert len(str(refused.value).splitlines()) == 20

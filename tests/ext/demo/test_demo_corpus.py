@@ -3,17 +3,23 @@
 import inspect
 import json
 import os
+import re
 import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from pathlib import Path
 
 import pytest
+
+from headway.ext.demo.frames import SLOT, built_in_frames
 
 pytest.importorskip("babel")
 pytest.importorskip("num2words")
 
 from headway.ext.demo import Example, corpus, generate, split
+from headway.ext.demo.fillers import FILLERS
+from headway.ext.demo.frames import slot_names
 from headway.ext.demo.kinds import KINDS
 
 COUNT = 4001
@@ -136,3 +142,102 @@ def test_other_kinds_continue_when_one_is_exhausted(monkeypatch):
     assert Counter(e.kind for e in generate("en", "de", 100)) == {"weekday": 7, "date": 93}
     monkeypatch.setattr(corpus, "KINDS", {"weekday": small["weekday"]})
     assert len(list(generate("en", "de", 100))) == 7
+
+
+LANGUAGES = ["en", "de", "fr"]
+DATA = built_in_frames()
+
+
+def forms(word, language):
+    """Return the forms of a word; a text is its only form."""
+    return {"": word[language]} if isinstance(word[language], str) else word[language]
+
+
+def test_every_frame_has_the_same_slots_in_every_language():
+    assert len(DATA.sentences) >= 100
+    for name, texts in DATA.sentences.items():
+        assert list(texts) == LANGUAGES, f"frames.toml: [{name}]"
+        for language, sentence in texts.items():
+            place = f"frames.toml: [{name}]: {language}"
+            assert slot_names(sentence) == slot_names(texts["en"]), place
+            assert not set(SLOT.sub("", sentence)) & set("{}"), f"{place}: a brace outside a slot"
+            assert re.search(r"[.?]$", sentence), place
+
+
+def test_no_sentence_occurs_in_two_frames():
+    for language in LANGUAGES:
+        sentences = {SLOT.sub("{}", texts[language]) for texts in DATA.sentences.values()}
+        assert len(sentences) == len(DATA.sentences)
+
+
+def test_every_slot_is_a_rule_or_a_word_table():
+    slots = {slot for texts in DATA.sentences.values() for slot in slot_names(texts["en"])}
+    assert {slot.removesuffix("2") for slot in slots} == FILLERS.keys() | DATA.tables.keys()
+    assert not FILLERS.keys() & DATA.tables.keys()
+
+
+def test_every_form_that_a_slot_names_exists():
+    for name, texts in DATA.sentences.items():
+        for language, sentence in texts.items():
+            for slot in SLOT.finditer(sentence):
+                words = DATA.tables.get(slot["name"], {}).values()
+                known = {form for word in words for form in forms(word, language)}
+                place = f"frames.toml: [{name}]: {language}: {slot[0]}"
+                assert not slot["form"] or slot["form"] in known, place
+
+
+def test_all_words_of_a_table_have_the_same_forms():
+    for name, table in DATA.tables.items():
+        first = next(iter(table.values()))
+        for key, word in table.items():
+            assert list(word) == LANGUAGES, f"words/{name}.toml: {key}"
+            for language in LANGUAGES:
+                place = f"words/{name}.toml: {key}: {language}"
+                found = forms(word, language)
+                assert found.keys() == forms(first, language).keys(), place
+                empty = [form for form, text in found.items() if not text]
+                # Only the ending of a French masculine participle is empty.
+                assert empty in ([], ["e"]), place
+
+
+ROOT = Path(__file__).parents[3]
+FILES = [
+    ROOT / "README.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "docs" / "walk").glob("*.py"),
+    *(ROOT / "src" / "headway").rglob("verbs/*.py"),
+]
+# A sentence beside the name of the demo's model, in a command or in a few lines of Python.
+SENTENCES = re.compile(
+    r'picture runs/demo "([^"]+)"|echo "([^"]+)" \| headway translate runs/demo'
+    r'|load\("runs/demo"\)\n(?:.*\n)?.*?\.(?:translate|stream)\(\[?"([^"]+)"'
+    r"|'q=([^']+)' -d source=en -d target=de"
+)
+EXAMPLES = sorted(
+    {
+        (str(file.relative_to(ROOT)), next(filter(None, groups)))
+        for file in FILES
+        for groups in SENTENCES.findall(file.read_text(encoding="utf-8"))
+    }
+)
+
+
+def pattern_of(sentence):
+    """Return a pattern of all that a frame's sentence can become; what a rule fills may be anything."""
+    tables = built_in_frames().tables
+    pattern, end = "", 0
+    for slot in SLOT.finditer(sentence):
+        forms = [word["en"] for word in tables.get(slot["name"], {}).values()]
+        texts = {t for form in forms for t in ([form] if isinstance(form, str) else form.values())}
+        pattern += re.escape(sentence[end : slot.start()])
+        pattern += f"({'|'.join(map(re.escape, texts)) or '.+'})"
+        end = slot.end()
+    return pattern + re.escape(sentence[end:])
+
+
+def test_every_example_is_a_sentence_of_the_corpus():
+    files = {file for file, _ in EXAMPLES}
+    assert {"README.md", "docs/serving.md", "docs/library.md", "docs/pictures.md"} <= files
+    frames = built_in_frames().sentences.values()
+    pattern = re.compile("|".join(pattern_of(texts["en"]) for texts in frames))
+    assert not [example for example in EXAMPLES if not pattern.fullmatch(example[1])]

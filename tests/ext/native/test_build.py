@@ -1,14 +1,30 @@
 """Native libraries are compiled once for each machine, checked, and compiled again if something changes."""
 
 import logging
+import platform
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from headway.ext.native import build, compile_native, library
+from headway.ext.native.build import provide_library
 from headway.ext.native.training_library import training_library
-from headway.ext.native.variants import find_compiler
+from headway.ext.native.variants import (
+    GENERIC,
+    LIBRARIES,
+    NATIVE,
+    SOURCES,
+    VARIANTS,
+    WHEEL,
+    Variant,
+    find_compiler,
+    list_variants,
+)
 from headway.files import cache_directory
+from outside.wheel import ALLOWED, count_instructions
 
 compiled = pytest.mark.skipif(training_library() is None, reason=library.failure_reason("training"))
 
@@ -106,3 +122,113 @@ def test_native_code_that_cannot_be_built_has_a_reason(own_sources, monkeypatch)
     assert not cache_directory().exists()
     monkeypatch.setattr(library, "failure_reason", lambda name: reason * (name == "decoding"))
     assert compile_native() == {"decoding": reason}
+
+
+X86 = VARIANTS["x86_64"]
+BEST = library.choose_variants()[0]
+
+
+def test_a_processor_gets_the_first_variant_of_which_it_lacks_nothing():
+    for variant in X86:
+        found = list_variants("x86_64", variant.needs | {"other"})
+        assert found[0] is variant
+        assert found[-1].name == "x86-64"  # without any of these, a processor still runs this one
+        for name in variant.needs:
+            assert variant not in list_variants("x86_64", variant.needs - {name})
+    assert list_variants("riscv64", frozenset()) == [NATIVE, GENERIC]
+
+
+def test_a_variant_can_be_forced_where_the_processor_can_run_it():
+    everything = X86[0].needs | X86[2].needs
+    for variant in (*X86, NATIVE):
+        assert list_variants("x86_64", everything, variant.name) == [variant]
+    with pytest.raises(LookupError, match=r"=avx2: this processor has no avx2, fma$"):
+        list_variants("x86_64", everything - {"avx2", "fma"}, "avx2")
+    with pytest.raises(LookupError, match=r"=avx3: must be 0, avx512bf16, .*, x86-64, native, or"):
+        list_variants("x86_64", everything, "avx3")
+
+
+@compiled
+def test_a_library_knows_what_it_was_built_from():
+    compiler = find_compiler()
+    assert compiler is not None
+    for name in LIBRARIES:
+        identity = library.build_id(name)
+        assert identity == compiler.identify(SOURCES / f"{name}.cpp", BEST)
+        assert identity != compiler.identify(SOURCES / f"{name}.cpp", NATIVE)
+
+
+@pytest.fixture
+def packaged(tmp_path, monkeypatch):
+    """A package with a prebuilt library, which returns 7, and other sources, which return 1."""
+    (tmp_path / "one.cpp").write_text('extern "C" int one() { return 7; }\n')
+    compiler = find_compiler()
+    assert compiler is not None
+    compiler.build(tmp_path / "one.cpp", BEST, tmp_path / f"one-{BEST.name}.so", WHEEL)
+    (tmp_path / "one.cpp").write_text('extern "C" int one() { return 1; }\n')
+    monkeypatch.setattr(library, "SOURCES", tmp_path)
+    monkeypatch.setattr(library, "PREBUILT", tmp_path)
+    monkeypatch.setenv("HEADWAY_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@compiled
+def test_the_library_of_a_wheel_is_loaded_unless_code_for_this_processor_is_asked_for(
+    packaged, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setenv("CXX", "/no/compiler")
+        found = library._load.__wrapped__("one")[0]
+    assert found is not None
+    assert found.one() == 7
+    assert not (packaged / "cache").exists()
+    monkeypatch.setenv("HEADWAY_NATIVE", NATIVE.name)
+    compiled_here = library._load.__wrapped__("one")[0]
+    assert compiled_here is not None
+    assert compiled_here.one() == 1
+
+
+@compiled
+def test_a_compiler_that_does_not_know_a_variant_builds_the_next(packaged, monkeypatch, caplog):
+    unknown = Variant("new", ("-mno-such-thing",), frozenset())
+    monkeypatch.setattr(library, "PREBUILT", packaged / "none")
+    monkeypatch.setattr(library, "choose_variants", lambda: [unknown, BEST])
+    for _ in range(2):
+        found, reason = library._load.__wrapped__("one")
+        assert found is not None, reason
+        assert found.one() == 1
+    assert len(caplog.records) == 1  # the second time it is there
+    monkeypatch.setattr(library, "choose_variants", lambda: [unknown])
+    assert "can build none of the variants new" in library._load.__wrapped__("one")[1]
+
+
+@compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the dynamic linker of Linux")
+def test_the_threads_of_native_code_are_those_of_torch():
+    """The library names no OpenMP library itself, so that there is one in the process."""
+    loaded = library.load_library("training")
+    assert loaded is not None
+    needed = subprocess.run(
+        ["readelf", "--dynamic", loaded._name], capture_output=True, text=True, check=True
+    ).stdout
+    assert "NEEDED" in needed
+    assert "gomp" not in needed
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8")
+    paths = {Path(line.split()[-1]) for line in maps.splitlines() if "gomp" in line}
+    others = {path for path in paths if path.parent.name.endswith(".libs")}  # of another package
+    assert len(paths - others) == 1
+
+
+@compiled
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the instructions of x86-64")
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
+def test_a_variant_has_no_instructions_that_its_processors_lack():
+    """The AVX2 variant would not pass as the oldest variant, so the check can fail."""
+    found = {}
+    for variant in X86:
+        if variant.name in ("x86-64", "avx2"):  # which other tests build, too
+            counts = count_instructions(provide_library(SOURCES / "decoding.cpp", [variant]))
+            found[variant.name] = {family for family, count in counts.items() if count}
+            assert found[variant.name] <= ALLOWED[variant.name]
+    assert found["avx2"] - ALLOWED["x86-64"] >= {"AVX", "FMA"}

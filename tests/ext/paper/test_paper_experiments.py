@@ -22,7 +22,7 @@ from headway.ext.paper.running.settings_tables import describe_regime, list_trai
 from headway.ext.paper.running.study import Study
 from headway.locks import LOCK, DirectoryLock
 
-# The other experiments run in test_paper_table1.py, test_paper_table4.py and test_paper_work.py.
+# The other experiments run in test_paper_table1.py, test_paper_tables.py and test_paper_work.py.
 TRAINED = ("tying", "schedule", "smoothing", "table2", "table3")
 ARGUMENTS = ("feed_forward", "figures3to5", "arguments", "positions", "scaling")
 

@@ -16,6 +16,7 @@ from headway.ext.paper import charts, report
 from headway.ext.paper.charts import curves, intervals
 from headway.ext.paper.experiments import schedule, table2, table3, table4, tying, wmt14
 from headway.ext.paper.experiments.table3_parameters import common_vocabulary
+from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.measuring.parameters import (
     count_parameters,
     parameters_by_formula,
@@ -23,7 +24,7 @@ from headway.ext.paper.measuring.parameters import (
     with_joint_vocabulary,
 )
 from headway.ext.paper.parsing.parser import PAPER
-from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims
+from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims, reproduce
 from headway.ext.paper.results import Findings, Table
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.group import TrialGroup
@@ -265,3 +266,25 @@ def test_described_claims_name_trainings_and_the_papers_numbers(tmp_path):
                 less = f"{row.bleu - base.bleu:+.1f} BLEU"
                 nats = f"perplexity {row.perplexity:.2f} instead of {base.perplexity:.2f}"
                 assert claim.paper in ("not separated", nats if claim.score == "nats" else less)
+
+
+@pytest.mark.slow
+def test_table_4_runs_at_toy_size_and_reuses_its_results(tmp_path, monkeypatch):
+    work = Study(tmp_path, scale="toy", seeds=(1,))
+    result = reproduce("table4", work)
+    assert result.claims[0].verdict == "shown"
+    monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
+    (tmp_path / "table4.json").unlink()
+    assert reproduce("table4", work).tables == result.tables
+
+
+def test_a_given_treebank_replaces_the_generated_one(tmp_path):
+    folder = tmp_path / "treebank"
+    folder.mkdir()
+    for name, seed in (("train", 4), ("valid", 5), ("test", 6)):
+        text = "".join(f"{t}\n" for t in make_treebank(30, seed))
+        (folder / f"{name}.tree").write_text(text)
+    found = table4.find_treebank(Study(tmp_path, scale="toy"))
+    assert not found.is_generated
+    assert [len(part) for part in (found.train, found.valid, found.test)] == [30, 30, 30]
+    assert found.test == make_treebank(30, 6)
