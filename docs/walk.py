@@ -2,16 +2,17 @@
 # # Build a Transformer
 #
 # This notebook builds the model of "Attention Is All You Need" (Vaswani et al., [2017](https://arxiv.org/abs/1706.03762)) in
-# PyTorch, trains it in about two minutes, and translates with it. PyTorch brings tensors, gradients, linear maps and the optimizer;
-# the rest is written here. Section 8 ends with a check: with the same parameters, our model computes the same numbers as
-# `headway.Transformer`.
+# PyTorch, trains it in about two minutes, and translates with it. PyTorch brings tensors, gradients, linear maps and the
+# optimizer; the rest is written here. Section 8 ends with a check: with the same parameters, our model computes the same numbers
+# as `headway.Transformer`.
 #
 # You need Python, and to have seen an array. A number in brackets in a title is the section of the paper; equations, tables and
-# figures have the paper's numbers, too. Three exercises ask for code, and a check says whether it is right. Their answers are folded.
+# figures have the paper's numbers, too. Three exercises ask for code, and a check says whether it is right. Their answers are
+# folded.
 #
-# The model reads a sentence, the **source**, and writes its translation, the **target**, one word after the other. The **encoder**
-# turns the source into vectors, one for each word. The **decoder** predicts the next word of the target from these vectors and
-# from the words that are already written:
+# The model reads a sentence, the **source**, and writes its translation, the **target**, one word after the other. The
+# **encoder** turns the source into vectors, one for each word. The **decoder** predicts the next word of the target from these
+# vectors and from the words that are already written:
 #
 # ```text
 #       source                          target so far
@@ -69,21 +70,25 @@ print("x * [1, 0, 2] takes the same row for both:", (x * torch.tensor([1.0, 0.0,
 # an axis of length 1. This is called **broadcasting**, and masks will use it.
 #
 # The most important operation is the **matrix product** `a @ b`. The number in row i and column j of the result is the **dot
-# product** of row i of `a` and column j of `b`: multiply the numbers in pairs, and add. The dot product of two vectors of the same
-# lengths is largest if they point in the same direction; we will use it to ask how well two words fit each other. If tensors have
-# more than two axes, `@` multiplies the matrices of the last two axes, once for each index of the other axes.
+# product** of row i of `a` and column j of `b`: multiply the numbers in pairs, and add. If two arrows keep their lengths, their
+# dot product is largest when they point in the same direction; we will use it to ask how well two words fit each other. If
+# tensors have more than two axes, `@` multiplies the matrices of the last two axes, once for each index of the other axes.
 #
 # These calls rearrange tensors below:
 #
 # | call | result |
 # |---|---|
 # | `x[:, None]` | the same numbers, with a new axis 1 of length 1 |
-# | `x.transpose(1, 2)` | axes 1 and 2 change places |
-# | `x.unflatten(-1, (4, -1))` | the last axis becomes two, the first of them of length 4 |
+# | `x.T`, `x.transpose(1, 2)` | rows and columns, or axes 1 and 2, change places |
+# | `x.unflatten(-1, (4, -1))` | the last axis becomes two, the first of them of length 4; −1 is what is left |
 # | `x.flatten(2)` | axis 2 and all later axes become one |
-# | `torch.cat([a, b], 1)` | `b` behind `a`, along axis 1 |
+# | `torch.cat([a, b], 1)`, `torch.stack([a, b], 1)` | `b` behind `a` along axis 1, or beside it along a new axis 1 |
+# | `x.expand(3, -1)` | an axis of length 1 is repeated three times; −1 leaves an axis as it is |
+# | `x.tril()` | zeros above the diagonal |
 # | `x.masked_fill(m, v)` | `v` where `m` is True, `x` elsewhere; `~m` exchanges True and False |
 # | `x.gather(-1, i)` | from each row, the numbers at the indices `i` |
+# | `x.topk(3)` | the three largest numbers, and their indices |
+# | `x.sum(-1, keepdim=True)` | sums over the last axis, which stays, with length 1 |
 # %%
 a, b = torch.randn(2, 3), torch.randn(3, 4)
 by_hand = sum(a[1, k] * b[k, 2] for k in range(3))
@@ -94,8 +99,8 @@ print("one number of it, by hand and by @:", round(by_hand.item(), 4), round((a 
 # 4, by a matrix `weight`; it also adds a vector `bias`, unless `bias=False`. Learned numbers are called **parameters**.
 #
 # How are they learned? PyTorch records what is computed from a tensor that has `requires_grad`. `error.backward()` then computes
-# the **gradient** of the error and stores it in `weight.grad`: for each number, how fast the error grows if this number grows
-# a little. A small step against the gradient makes the error smaller. The step itself is not recorded (`no_grad`). The gradient is
+# the **gradient** of the error and stores it in `weight.grad`: for each number, how fast the error grows if this number grows a
+# little. A small step against the gradient makes the error smaller. The step itself is not recorded (`no_grad`). The gradient is
 # removed after it, because `backward()` adds to what is there.
 # %%
 weight = torch.tensor([1.0, 1.0], requires_grad=True)
@@ -119,7 +124,7 @@ from headway.ext.demo import generate, split
 sentences = [pair for pair in generate("en", "de", 40_000) if pair.kind == "sentence"]
 sentences = [pair for pair in sentences if not re.search(r"\d", pair.source + pair.target)]
 training, validation, test = split(sentences)
-print(len(training), "sentences to learn from,", len(test), "others to test with; for example")
+print(len(training), "sentences to learn from,", len(validation), "to watch the training,", len(test), "to test with; for example")
 for pair in training[:3]:
     print("   ", pair.source, "->", pair.target)
 # %% [markdown]
@@ -171,15 +176,15 @@ print(batch_of(["Max speaks Thai.", "Will Nina pay the bill on Saturday?"]))
 #
 # Equation 1: Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 #
-# The rows of Q are the queries, those of K the keys, and those of V the values. Kᵀ is K with rows and columns exchanged, so that row
-# t of Q Kᵀ has the scores of query t, one for each key. d_k is the number of numbers in a key. **softmax** turns the scores of a
-# row into weights: e to the power of each, divided by the sum of these powers. The largest score gets the largest weight. `mask`
-# says which keys each query may read, here all of them; section 4 explains it.
+# The rows of Q are the queries, those of K the keys, and those of V the values. Kᵀ is K with rows and columns exchanged, so that
+# row t of Q Kᵀ has the scores of query t, one for each key. A query, a key and a value have d_k, d_k and d_v numbers. **softmax**
+# turns the scores of a row into weights: e to the power of each, divided by the sum of these powers. The largest score gets the
+# largest weight. `mask` says which keys each query may read, here all of them; section 4 explains it.
 # %%
 
 
 def attention(queries, keys, values, mask):
-    """Return the results [..., T, d_v] and the weights [..., T, S].
+    """Return the results [..., T, d_v] and the weights [..., T, S], for T queries and S keys; ... are axes before them.
 
     queries [..., T, d_k], keys [..., S, d_k], values [..., S, d_v]; mask broadcasts to [..., T, S].
     """
@@ -199,8 +204,10 @@ torch.testing.assert_close(result[0], sum(weights[0, s] * values[s] for s in ran
 # %% [markdown]
 # Why divide by √d_k? If the numbers of two vectors are random and independent, with mean 0 and variance 1, their dot product has
 # a standard deviation of √d_k. Without the division, the scores of wide vectors lie far apart: one weight is almost 1 and the
-# others are almost 0. A small change of a query then changes nothing: the gradient is almost zero, and nothing is learned. The
-# authors suspect this reason. In the right plot, the gradient collapses from d_k = 256 on.
+# others are almost 0. A small change of a query then changes nothing: the gradient is almost zero, and little is learned. The
+# authors suspect this reason. In the right plot, the gradient is even larger without the division up to d_k = 64, and collapses
+# from 256 on. Vectors of a trained model are not random with variance 1, so the plot shows what happens, and not from where on:
+# with keys of 64 numbers, too, models learn less without the division ([measured](evidence/paper.md)).
 # %%
 widths = [1, 4, 16, 64, 256, 1024]
 largest, gradients = {}, {}
@@ -230,9 +237,12 @@ assert gradients[False][-1] < gradients[True][-1] / 100
 #
 # - **Padding** means nothing. If it got a part of the weight, the translation of a sentence would depend on the length of the
 #   longest sentence in its batch.
-# - **Later words.** The translation is written word by word, so the model must predict each word from those before it. In training
-#   the whole translation is known and all its words are predicted at once; a mask hides from each position what comes later.
-#   Without it, the model would learn to copy the word that it is to predict, and have nothing to copy when it translates.
+# - **Later words.** The translation is written word by word, so the model must predict each word from those before it. In
+#   training the whole translation is known and all its words are predicted at once; a mask hides from each position what comes
+#   later. Without it, the model would learn to copy the word that it is to predict, and have nothing to copy when it translates.
+#
+# Setting weights to zero after the softmax would not do: the rest would no longer sum to 1, and the hidden keys would still have
+# a share in it.
 #
 # `True` means: may be read. The second mask is a triangle: row t has `True` up to column t. The masks hide keys only. Queries of
 # padding compute something, too, but no other position reads it, and the loss leaves it out.
@@ -258,10 +268,14 @@ show(weights, "weights with the mask of later words", "query", "key")
 # %%
 
 
-def check(is_right, name):
-    """Say whether an exercise is solved."""
+def check(name, *cases):
+    """Say whether an exercise is solved: each case is what was asked, how to compute it, and what is right."""
     try:
-        print(f"{name}: {'right' if is_right() else 'wrong'}")
+        for asked, compute, right in cases:
+            if (found := compute()) != right:
+                print(f"{name}: wrong: {asked} is {found}, and should be {right}")
+                return
+        print(f"{name}: right")
     except NotImplementedError:
         print(f"{name}: not written yet")
 
@@ -272,10 +286,11 @@ def last_positions(length, n):
 
 
 check(
-    lambda: (last_positions(5, 2).int() @ torch.ones(5, 1).int()).flatten().tolist() == [1, 2, 2, 2, 2]
-    and torch.equal(last_positions(5, 9), not_later(5))
-    and last_positions(4, 2)[3].tolist() == [False, False, True, True],
     "exercise 1",
+    ("the type of last_positions(4, 2)", lambda: last_positions(4, 2).dtype, torch.bool),
+    ("the last row of last_positions(4, 2)", lambda: last_positions(4, 2)[3].tolist(), [False, False, True, True]),
+    ("how many True each row of last_positions(5, 2) has", lambda: last_positions(5, 2).sum(-1).tolist(), [1, 2, 2, 2, 2]),
+    ("last_positions(5, 9)", lambda: last_positions(5, 9).tolist(), not_later(5).tolist()),
 )
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -292,14 +307,16 @@ check(
 #
 # ## 5. Heads (section 3.2.2)
 #
-# One softmax gives one weighted mean. A verb that needs its subject and its object would get a mixture of both. So the model has several
-# **heads**. Each head is an attention of its own, with queries, keys and values from linear maps of its own:
+# One softmax gives one weighted mean. A verb that needs its subject and its object would get a mixture of both. So the model has
+# several **heads**. Each head is an attention of its own, with queries, keys and values from linear maps of its own:
 #
 # head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V), and MultiHead(Q, K, V) = Concat(head_1, …, head_h) W^O
 #
-# Concat puts the results of the heads side by side, and the matrix W^O mixes them. The heads divide the width among them: with
-# d_model = 512 and h = 8, the queries, keys and values of a head have 512 / 8 = 64 numbers. So eight heads take as many
-# multiplications as one head of width 512. In code, one linear map makes the queries of all heads, and `split` divides them.
+# Here Q, K and V are the vectors before the maps: in the code, Q is `x`, and K and V are `memory`. W_i^Q, W_i^K and W_i^V are the
+# matrices of head i, and h is the number of heads. Concat puts the results of the heads side by side, and the matrix W^O mixes
+# them. The heads divide the width among them: with d_model = 512 and h = 8, the queries, keys and values of a head have 512 / 8 =
+# 64 numbers. So eight heads take as many multiplications as one head of width 512. In code, one linear map makes the queries of
+# all heads, and `split` divides them.
 #
 # A part of a model is a class that inherits from `nn.Module`. `__init__` makes its parameters and smaller parts, and `forward`
 # computes; `part(x)` calls `part.forward(x)`. `nn.Parameter` marks a tensor as a parameter, and `nn.ModuleList` is a list of
@@ -328,8 +345,8 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# The model has this attention in three places. In **self-attention**, queries, keys and values come from the same text (`memory` is
-# `x`). In **encoder-decoder attention**, the target asks the source:
+# The model has this attention in three places. In **self-attention**, queries, keys and values come from the same text (`memory`
+# is `x`). In **encoder-decoder attention**, the target asks the source:
 #
 # | attention | queries `x` | keys and values `memory` | mask |
 # |---|---|---|---|
@@ -341,7 +358,8 @@ class MultiHeadAttention(nn.Module):
 #
 # ## 6. Positions (section 3.5)
 #
-# Attention knows no order: change the order of the words, and the results are the same, in the new order.
+# Without the mask of later words, attention knows no order: change the order of the words, and the results are the same, in the
+# new order.
 # %%
 layer, x = MultiHeadAttention(16, 2), torch.randn(1, 5, 16)
 order = torch.tensor([3, 1, 4, 0, 2])
@@ -354,7 +372,8 @@ torch.testing.assert_close(layer(x, x, all_five)[:, order], layer(x[:, order], x
 # PE(pos, 2i) = sin(pos / 10000^(2i / d_model)), PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))
 #
 # Each pair is the hand of a clock, which turns by the same angle from each position to the next. The first clock (i = 0) turns
-# once in 2π = 6.3 positions and tells neighbors apart. Each clock is slower than the one before. With d_model = 512, the last one
+# once in 2π = 6.3 positions and tells neighbors apart. It shows nearly the same at the positions 0, 6 and 13, as a minute hand
+# does each hour; so each clock is slower than the one before. With d_model = 512, the last one
 # turns once in about 60,600 positions.
 # %%
 
@@ -373,16 +392,17 @@ axes.plot((table @ table[30]).tolist())
 axes.set(title="dot product of each position with position 30", xlabel="position")
 plt.show()
 # %% [markdown]
-# The dot product of two encodings depends on their distance alone, and is largest at distance 0. To go on by k positions is to turn
-# each hand by an angle that depends only on k. So one matrix leads from the encoding of any position to that of the position k
-# later. The authors expected that a head can therefore easily learn "the word three before". Vectors that are learned, one for each
-# position, do as well in the paper's Table 3. Sinusoids exist for every position, also beyond the longest text of the training.
+# The dot product of two encodings depends on their distance alone, and is largest at distance 0. To go on by k positions is to
+# turn each hand by an angle that depends only on k. So one matrix leads from the encoding of any position to that of the position
+# k later. The authors expected that a head can therefore easily learn "the word three before". Vectors that are learned, one for
+# each position, do as well in the paper's Table 3. Sinusoids exist for every position, also beyond the longest text of the
+# training.
 #
 # ## 7. The layer (sections 3.1, 3.3 and 5.4)
 #
-# Besides attention, each layer has a small network that treats each position alone: equation 2, FFN(x) = max(0, x W1 + b1) W2 + b2.
-# Attention carries information from one position to another, and this **feed-forward network** works on it. Its inner width d_ff is
-# four times d_model in the paper.
+# Besides attention, each layer has a small network that treats each position alone: equation 2, FFN(x) = max(0, x W1 + b1) W2 +
+# b2. Attention carries information from one position to another, and this **feed-forward network** works on it. Its inner width
+# d_ff is four times d_model in the paper.
 # %%
 
 
@@ -397,14 +417,17 @@ class FeedForward(nn.Module):
 
 
 # %% [markdown]
-# Attention and the feed-forward network are called **sub-layers**. Three more parts make it possible to train a stack of many layers:
+# Attention and the feed-forward network are called **sub-layers**. Three more parts help training, the last two
+# above all in a stack of many layers:
 #
-# - **Dropout** sets each number to zero with probability p, in training only, so that the model cannot rely on single numbers. The
-#   other numbers are divided by 1 − p, so that sums keep their size on average.
+# - **Dropout** sets each number to zero with probability p, in training only (`self.training`, which `train()` and `eval()`
+#   switch), so that the model cannot rely on single numbers and learn the training text by heart. The other numbers are divided
+#   by 1 − p, so that sums keep their size on average.
 # - A **residual connection** adds the input of a sub-layer to its output. So each sub-layer needs to learn only a change, and
 #   the gradient has a way around the sub-layer.
-# - **Layer normalization** shifts and scales the numbers of each position to the mean 0 and the variance 1. Then it multiplies them
-#   by parameters (`weight`) and adds parameters (`bias`).
+# - **Layer normalization** shifts and scales the numbers of each position to the mean 0 and the variance 1, so that each
+#   sub-layer gets numbers of about the same size, however many layers come before. Then it multiplies them by parameters
+#   (`weight`, which has nothing to do with the weights of attention) and adds parameters (`bias`).
 #
 # Together: LayerNorm(x + Dropout(Sublayer(x))). The paper normalizes after the sum ("post-norm"). Many later models normalize the
 # input of the sub-layer instead, x + Dropout(Sublayer(LayerNorm(x))) ("pre-norm").
@@ -424,7 +447,7 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x):
-        mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
+        mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)  # divided by d_model
         return self.weight * (x - mean) / (variance + 1e-5).sqrt() + self.bias  # 1e-5: never divide by zero
 
 
@@ -479,14 +502,15 @@ class DecoderLayer(nn.Module):
 # - The **embedding** is multiplied by √d_model before the position encoding is added. The paper gives no reason. Here the table
 #   begins with numbers of the size 1 / √d_model, and the product makes them about as large as the encoding.
 # - The score of a next word, its **logit**, is the dot product of the decoder's output with the word's vector in the same table.
-#   This is called **tying**: one table serves the source, the target and the logits. Logits are not multiplied by √d_model. Softmax
-#   turns the logits of all words into probabilities.
-# - The decoder's input is the target **shifted by one**: the input at position t is word t − 1. So position t reads words 0 to t − 1
-#   and predicts word t. At position 0 stands `<pad>`. Its vector is zero, so that the input there is the position encoding alone.
-#   The authors' code does so; many other models have a token for this place.
+#   This is called **tying**: one table serves the source, the target and the logits. Logits are not multiplied by √d_model.
+#   Softmax turns the logits of all words into probabilities.
+# - The decoder's input is the target **shifted by one**: the input at position t is word t − 1. So position t reads words 0 to t
+#   − 1 and predicts word t. At position 0 stands `<pad>`. Its vector is zero, so that the input there is the position encoding
+#   alone. No mask hides it: the decoder's self-attention has only the mask of later words. The authors' code does so; many other
+#   models have a token for this place.
 # - Dropout is also applied to the sum of embedding and position encoding.
-# - The paper does not say with which numbers the parameters begin. The authors' code, and this one, draws matrices by Glorot's rule
-#   ("xavier"): at random, smaller for larger matrices.
+# - The paper does not say with which numbers the parameters begin. The authors' code, and this one, draws matrices by Glorot's
+#   rule ("xavier"): at random, smaller for larger matrices.
 #
 # The paper's base model has d_model = 512, d_ff = 2048, 8 heads, 6 layers in the encoder and 6 in the decoder, and p = 0.1.
 # Ours is smaller.
@@ -520,7 +544,7 @@ class Transformer(nn.Module):
         return x
 
     def decode(self, target, memory, source):
-        """target [B, T], memory [B, S, d_model], source [B, S] -> logits [B, T, V]; those at t read only the target before t."""
+        """target [B, T], memory [B, S, d_model], source [B, S] -> logits [B, T, words]; those at t read only the target before t."""
         start = torch.full_like(target[:, :1], PAD)
         x = self.embed(torch.cat([start, target[:, :-1]], 1))
         for layer in self.decoder:
@@ -533,23 +557,23 @@ class Transformer(nn.Module):
 
 model = Transformer(len(vocabulary), d_model=96, d_ff=384, heads=4, layers=2, dropout=0.1)
 count = sum(parameter.numel() for parameter in model.parameters())
-print(f"{count:,} learned numbers, {model.embedding.weight.numel():,} of them in the table of words")
+print(f"{count:,} parameters, {model.embedding.weight.numel():,} of them in the table of words")
 # %% [markdown]
 # This is the whole model. Is it right? First, a test of the mask: change word 3 of each target, counted from 0, and see which
-# predictions change. Predictions 0 to 3 must stay, because they read only the words before word 3. `eval()` turns dropout off, and
-# `train()` turns it on.
+# predictions change, in any of the texts. Predictions 0 to 3 must stay, because they read only the words before word 3. `eval()`
+# turns dropout off, and `train()` turns it on.
 # %%
 model.eval()
 source, target = batch_of([pair.source for pair in test[:4]]), batch_of([pair.target for pair in test[:4]])
 other = target.clone()
 other[:, 3] = id_of["Nina"]
-change = (model(source, other) - model(source, target)).abs().amax(-1)[0]
+change = (model(source, other) - model(source, target)).abs().amax((0, -1))
 print("largest change of the logits at each position:", change.detach())
 assert change[:4].max() < 1e-5 < 0.01 < change[4]
 # %% [markdown]
 # And does it compute what Headway computes? `headway.Transformer` has the same parts, some with other names. We give it our
-# parameters. Headway has a logit for `<pad>`, too, which is always zero; it is left out of the comparison. Both compute in float64
-# here, so that rounding does not hide a mistake.
+# parameters. Headway has a logit for `<pad>`, too, which is always zero; it is left out of the comparison. Both compute in
+# float64 here, so that rounding does not hide a mistake.
 # %%
 import headway
 
@@ -587,9 +611,10 @@ difference = compare(model)
 print(f"largest difference to Headway's logits: {difference:.0e}")
 assert difference < 1e-6
 # %% [markdown]
-# **Exercise 2.** Write a function that says how many parameters such a model has, with `layers` layers in the encoder and as many in
-# the decoder. Count those of the paper's base model: d_model 512, d_ff 2048, 6 layers, a vocabulary of 37,000. The row of
-# `<pad>` counts, too. (The paper's Table 3 says 65 million, for "about 37000 tokens", and does not list the parts.)
+# **Exercise 2.** Write a function that says how many parameters such a model has, with `layers` layers in the encoder and as many
+# in the decoder; the maps of attention have no bias. Count those of the paper's base model: d_model 512, d_ff 2048, 6 layers, a
+# vocabulary of 37,000. The row of `<pad>` counts, too. (The paper's Table 3 says 65 million, for "about 37000 tokens", and does
+# not list the parts.)
 # %%
 
 
@@ -598,16 +623,18 @@ def count_learned(vocab_size, d_model, d_ff, layers):
     raise NotImplementedError  # your code
 
 
-def is_counted():
-    for sizes in ({"d_model": 64, "d_ff": 256, "layers": 2}, {"d_model": 32, "d_ff": 48, "layers": 3}):
-        small = Transformer(100, heads=4, dropout=0.1, **sizes)
-        if count_learned(100, **sizes) != sum(parameter.numel() for parameter in small.parameters()):
-            return False
-    print(f"the base model of the paper: {count_learned(37_000, 512, 2048, 6):,}")
-    return True
+def count_in(**sizes):
+    return sum(parameter.numel() for parameter in Transformer(100, heads=4, dropout=0.1, **sizes).parameters())
 
 
-check(is_counted, "exercise 2")
+check(
+    "exercise 2",
+    *(
+        (f"count_learned(100, {sizes})", lambda sizes=sizes: count_learned(100, **sizes), count_in(**sizes))
+        for sizes in ({"d_model": 64, "d_ff": 256, "layers": 2}, {"d_model": 32, "d_ff": 48, "layers": 3})
+    ),
+    ("the count of the base model", lambda: f"{count_learned(37_000, 512, 2048, 6):,}", "63,045,632"),
+)
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
@@ -627,19 +654,19 @@ check(is_counted, "exercise 2")
 #
 # ## 9. The loss (section 5.4)
 #
-# Training makes the right word more probable. The **cross entropy** of a prediction is −log p, where p is the probability that the
-# model gives to the right word: 0 if p is 1, and 2.3 if p is 0.1.
+# Training makes the right word more probable. The **cross entropy** of a prediction is −log p, where p is the probability that
+# the model gives to the right word: 0 if p is 1, and 2.3 if p is 0.1.
 #
-# With **label smoothing** the model is asked to be a little unsure. A share ε = 0.1 of the probability is spread evenly over all V
-# words, the right one included. So the right word is to get 1 − ε + ε/V, and each other word ε/V. The loss is the mean of
-# −log p over all words, weighted by these numbers: (1 − ε) · (−log p of the right word) + ε · (the mean of −log p over all words).
-# It is smallest where the model's probabilities are these numbers. A model that is surer is pushed back.
+# With **label smoothing** the model is asked to be a little unsure. A share ε = 0.1 of the probability is spread evenly over all
+# V words, the right one included. So the right word is to get 1 − ε + ε/V, and each other word ε/V. The loss is the mean of −log
+# p over all words, weighted by these numbers: (1 − ε) · (−log p of the right word) + ε · (the mean of −log p over all words). It
+# is smallest where the model's probabilities are these numbers. A model that is surer is pushed back.
 # %%
 SMOOTHING = 0.1
 
 
 def loss_of(logits, target, smoothing=SMOOTHING):
-    """logits [B, T, V], target [B, T] -> the mean over the words that are not padding."""
+    """logits [B, T, words], target [B, T] -> the mean over the words that are not padding."""
     log_p = logits.log_softmax(-1)
     # <pad> has no logit; clamp puts another id in its place, and the last line leaves it out.
     right = log_p.gather(-1, target.clamp(max=PAD - 1)[..., None]).squeeze(-1)
@@ -653,29 +680,30 @@ for smoothing in (0.0, 0.1):
     others = (1 - probabilities) / 999  # of 1,000 words
     curve = -(1 - smoothing) * probabilities.log() - smoothing * (probabilities.log() + 999 * others.log()) / 1000
     axes.plot(probabilities.tolist(), curve.tolist(), label=f"smoothing {smoothing}")
-    print(f"smoothing {smoothing}: the smallest loss is at the probability {probabilities[curve.argmin()]:.3f}")
+    print(f"smoothing {smoothing}: the smallest loss is at the probability {probabilities[curve.argmin()]:.3f} (of 200)")
 axes.set(title="loss by the probability of the right word", xlabel="probability")
 axes.legend()
 plt.show()
 # %% [markdown]
 # The loss with smoothing is never zero: with our 1,300 words it cannot fall below 1.04. So models are compared by their
 # **perplexity**, e to the mean cross entropy without smoothing. A perplexity of 5 is that of a choice among five words that are
-# equally probable. The paper reports that smoothing (Szegedy et al., 2016) makes the perplexity worse, because the model learns to be
-# more unsure, and makes accuracy and BLEU (section 12) better. Headway's training differs in one thing: `<pad>`, with its logit of
-# zero, takes part in the softmax and in the smoothing as one more word.
+# equally probable. The paper reports that smoothing (Szegedy et al., 2016) makes the perplexity worse, because the model learns
+# to be more unsure, and makes accuracy and BLEU (section 12) better.
 #
 # ## 10. The learning rate (section 5.3)
 #
 # How long is a step against the gradient? The paper takes the optimizer **Adam**. For each parameter, Adam keeps a mean of the
-# recent gradients (β1 = 0.9) and a mean of their squares (β2 = 0.98), and divides the first by the root of the second. The result
-# is multiplied by the **learning rate**, which rises first (the **warm-up**) and then falls:
+# recent gradients (β1 = 0.9) and a mean of their squares (β2 = 0.98), both corrected for the few gradients of the first steps,
+# and divides the first by the root of the second. The result is multiplied by the **learning rate**, which rises first (the
+# **warm-up**) and then falls:
 #
 # Equation 3: rate = d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)
 #
-# The two terms are equal at step = warmup, where the rate is highest. The paper gives no reason for the warm-up. Later work found two:
-# a post-norm model has large gradients near its output at the beginning (Xiong et al., 2020), and Adam's means are of few
-# gradients then (Liu et al., 2020). Without a warm-up, Headway's models learn almost nothing ([measured](evidence/paper.md#on-multi30k)). Later
-# the rate falls, because smaller steps lead nearer to the goal at the end. A wider model has a lower rate.
+# The two terms are equal at step = warmup, where the rate is highest. The paper gives no reason for the warm-up. Later work found
+# two: a post-norm model has large gradients near its output at the beginning (Xiong et al., 2020), and Adam's means are of few
+# gradients then (Liu et al., 2020). Without a warm-up, Headway's models learn almost nothing, also if the highest rate is the
+# same ([measured](evidence/paper.md#on-multi30k)). Later the rate falls, because smaller steps lead nearer to the goal at the
+# end. A wider model has a lower rate.
 # %%
 
 
@@ -699,8 +727,8 @@ assert max(steps, key=lambda step: rate_of(step, 512, 4000)) in range(3991, 4010
 # called **teacher forcing**, and it is why all words of a target can be predicted at once.
 #
 # The paper trains its base model for 100,000 steps of about 25,000 tokens of each language, with a warm-up of 4,000 steps, and
-# translates with the mean of the last five checkpoints. We take 1,200 steps of 64 sentences. The sentences that measure the result
-# are not in the training text, but have the same patterns with other words: an easy test.
+# translates with the mean of the last five checkpoints, which are stored parameters. We take 1,200 steps of 64 sentences. The
+# sentences that measure the result are not in the training text, but have the same patterns with other words: an easy test.
 # %%
 STEPS, WARMUP, BATCH = 1200, 400, 64
 
@@ -730,7 +758,7 @@ def train(model, steps):
         optimizer.step()
         losses.append(loss.item())
         if step % (steps // 5) == 0:
-            print(f"step {step:5,}: loss {sum(losses[-50:]) / 50:.3f} ({time.time() - started:.0f} s)")
+            print(f"step {step:5,}: mean loss of 50 steps {sum(losses[-50:]) / 50:.3f} ({time.time() - started:.0f} s)")
     model.eval()
     return losses
 
@@ -746,19 +774,20 @@ with torch.no_grad():
     real = held_out[1] != PAD
     perplexity = loss_of(logits, held_out[1], 0.0).exp().item()
     accuracy = (logits.argmax(-1) == held_out[1])[real].float().mean().item()
-print(f"on sentences that it has not seen: perplexity {perplexity:.2f}, {accuracy:.1%} of the words are right")
+print(f"on the {len(validation)} sentences of the validation: perplexity {perplexity:.2f}, {accuracy:.1%} of the words are right")
 assert accuracy > 0.9
 # %% [markdown]
 # ## 12. Translating (section 6.1)
 #
 # In training the decoder got the right words before each word. Now there are only those that it has written itself. The simplest
-# way, **greedy search**, adds the likeliest word again and again. But the likeliest first word may lead nowhere. So **beam search**
-# keeps the n best **hypotheses**, which are beginnings of translations. At each step it adds the likeliest next words to each of them,
-# and keeps the n best of all results. A hypothesis that ends in `</s>` is put aside, and the search is over when n have ended.
+# way, **greedy search**, adds the likeliest word again and again. But the likeliest first word may lead nowhere. So **beam
+# search** keeps the n best **hypotheses**, which are beginnings of translations. At each step it adds the likeliest next words to
+# each of them, and looks at the n best of all results. Those that end in `</s>` are put aside, and the next best take their
+# places. The search is over when n have ended.
 #
 # The probability of a text is the product of the probabilities of its words. Its logarithm is a sum of negative numbers, so short
-# texts would win. Therefore the sum is divided by the **length penalty** of Wu et al. (2016), ((5 + length) / 6)^α, where length counts
-# `</s>`. The paper has a beam of n = 4 and α = 0.6, and writes at most 50 words more than the source has.
+# texts would win. Therefore the sum is divided by the **length penalty** of Wu et al. (2016), ((5 + length) / 6)^α, where length
+# counts `</s>`. The paper has a beam of n = 4 and α = 0.6, and writes at most 50 words more than the source has.
 # %%
 
 
@@ -769,7 +798,7 @@ def search(model, text, beam=4, alpha=0.6, most=50):
     memory = model.encode(source)
     hypotheses, finished = [(0.0, [])], []
     for length in range(1, source.size(1) + most + 1):
-        # decode shifts the target by one, so it does not read the last column.
+        # decode drops the last column and puts <pad> first. To have a prediction after the last word, we append any id.
         target = torch.tensor([ids + [END] for _, ids in hypotheses])
         logits = model.decode(target, memory.expand(len(target), -1, -1), source.expand(len(target), -1))
         log_p = logits[:, -1].log_softmax(-1)
@@ -804,9 +833,10 @@ right = {beam: sum(translate(pair.source, beam=beam) == pair.target for pair in 
 print("of", len(asked), "new sentences, word for word as expected:", right[1], "with a beam of 1,", right[4], "with a beam of 4")
 assert right[4] > 0.7 * len(asked)
 # %% [markdown]
-# A translation that differs from the expected one, the **reference**, need not be wrong. The usual measure, **BLEU**, counts over a
-# whole text which groups of one to four words are in the references, too, and lowers the score of a text that is too short. On so
-# easy a text as ours the larger beam does not help.
+# A translation that differs from the expected one, the **reference**, need not be wrong. The usual measure, **BLEU**, counts over
+# a whole text which groups of one to four words are in the references, too, and lowers the score of a text that is too short.
+# Fewer sentences than words are right, because one wrong word spoils a sentence. On so easy a text as ours the larger beam does
+# not help.
 #
 # The model still equals Headway's, now that it is trained:
 # %%
@@ -814,10 +844,11 @@ difference = compare(model)
 print(f"largest difference to Headway's logits: {difference:.0e}")
 assert difference < 1e-6
 # %% [markdown]
-# **Exercise 3.** `search` translates one sentence after the other, and reads the whole hypothesis again for each word. Write a greedy
-# search that translates a batch at once: encode once, and add the likeliest word to every row until all rows have an `END`. Rows that have
-# ended go on, and what follows their `END` is cut off at last. Return a list of ids for each text, without its `END`. Begin with
-# `torch.empty(len(texts), 0, dtype=torch.long)`; as in `search`, `decode` needs one more column, which it does not read.
+# **Exercise 3.** `search` translates one sentence after the other, and reads the whole hypothesis again for each word. Write a
+# greedy search that translates a batch at once: encode once, and add the likeliest word to every row until all rows have an
+# `END`. Rows that have ended go on, and what follows their `END` is cut off at last. Return a list of ids for each text, without
+# its `END`. Begin with `torch.empty(len(texts), 0, dtype=torch.long)`; as in `search`, `decode` needs one more column, which it
+# does not read.
 # %%
 
 
@@ -826,12 +857,18 @@ def search_many(model, texts, most=50):
     raise NotImplementedError  # your code
 
 
-def is_the_same():
-    texts = [pair.source for pair in test[:40]]
-    return [list(ids) for ids in search_many(model, texts)] == [search(model, text, beam=1) for text in texts]
+texts = [pair.source for pair in test[:40]]
 
 
-check(is_the_same, "exercise 3")
+def first_other():
+    """The first translation that is not that of search; one that never ends may be longer in a batch."""
+    for text, found in zip(texts, search_many(model, texts), strict=True):
+        alone = search(model, text, beam=1)
+        if list(found) != alone and len(alone) < len(ids_of(text)) + 50:
+            return f"{text_of(found)!r} for {text!r}"
+
+
+check("exercise 3", ("the first translation that is not that of search", first_other, None))
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
@@ -857,8 +894,8 @@ check(is_the_same, "exercise 3")
 #
 # ## 13. What it attends to
 #
-# The weights of encoder-decoder attention say which source positions each position of the target has read. Row t is the position that
-# predicts word t, so it has not read word t itself.
+# The weights of encoder-decoder attention say which source positions each position of the target has read. Row t is the position
+# that predicts word t, so it has not read word t itself.
 # %%
 # A sentence with the verb "hat" that is translated right, if there is one.
 pair = max(test[:100], key=lambda pair: ("hat" in pair.target.split()) + (translate(pair.source) == pair.target))
@@ -868,9 +905,10 @@ with torch.no_grad():
 weights = model.decoder[-1].cross.weights[0].mean(0)
 show(weights, "the last layer, mean of its heads", names=([vocabulary[n] for n in target[0]], [vocabulary[n] for n in source[0]]))
 # %% [markdown]
-# In the stored picture (another run may choose another sentence), names and some nouns look at their originals: "Ingenieur" at
-# "engineer", "Berlin" at "Berlin". Verbs are less clear: "gefragt" and "abfährt", which German puts at the end, spread their
-# weights, and the row of "nach" looks at "leaves".
+# The sentence has "hat", so that German puts a verb at its end, far from the English one. In the stored picture (another run may
+# choose another sentence), names and some nouns look at their originals: "Ingenieur" at "engineer", "Berlin" at "Berlin". Others
+# are less clear: "gefragt" and "abfährt", the verbs at the end, spread their weights, and the rows of "nach" and "Zug" look at
+# "leaves".
 #
 # Read such pictures with care. A position of the source holds a vector into which the encoder has mixed other words, and other
 # heads and layers read other places.
@@ -886,17 +924,18 @@ show(weights, "the last layer, mean of its heads", names=([vocabulary[n] for n i
 # | self-attention | n² · d | 1 | 1 | 2 n² d |
 # | recurrent | n · d² | n | n | 2 n d² + 3 n d (LSTM, two directions of width d / 2) |
 # | convolution | k · n · d² | 1 | log_k(n) if dilated, otherwise n / k | k n d² |
-# | self-attention to r neighbors | r · n · d | 1 | n / r | 190 n d for r = 32, in blocks of 64 queries |
+# | self-attention to r neighbors | r · n · d | 1 | n / r | 190 n d for r = 32: 64 queries together read 64 + 31 keys, 2 · 95 |
 #
-# The table leaves out the linear maps before and after, 4 n d² for attention as well as for the LSTM. In sentences, n is mostly smaller
-# than d, so self-attention takes fewer operations than a recurrent layer. All positions are computed at once, which suits GPUs. And any
-# two words are one step apart, which makes it easier to learn how they belong together.
-# [Table 1, counted](evidence/paper-layers.md) has every measurement.
+# The table leaves out the linear maps before and after, 4 n d² for attention as well as for the LSTM. In sentences, n is mostly
+# smaller than d, so self-attention takes fewer operations than a recurrent layer. All positions are computed at once, which suits
+# GPUs. And any two words are one step apart, which makes it easier to learn how they belong together. [Table 1,
+# counted](evidence/paper-layers.md) has every measurement.
 #
 # Whether self-attention translates better is another question. In Headway's trainings on small texts it does not: on Multi30k,
-# translators with recurrent or convolutional layers in its place reach one to two BLEU more at the same number of steps
-# ([the paper](evidence/paper.md#on-multi30k) has the table with seeds and settings). The paper's claim is about large models and texts,
-# and about the time that training takes. Here is how the time of our own layer grows, its linear maps included:
+# translators with recurrent layers or most convolutions in its place reach one to two BLEU more at the same number of steps ([the
+# paper](evidence/paper.md#on-multi30k) has the table with seeds and settings). The paper's claim is about large models and texts,
+# and about the time that training takes. Here is how the time of our own layer grows, its linear maps included, beside that of an
+# LSTM in one direction:
 # %%
 
 
@@ -924,6 +963,8 @@ axes.set(title="seconds of one layer, d = 256", xlabel="positions")
 axes.legend()
 plt.show()
 # %% [markdown]
+# Where the two lines cross depends on the machine: attention is faster for sentences, and grows with n² for long texts.
+#
 # ## 15. Twelve questions
 #
 # 1. Which three vectors does each position make for attention, and what does each of them do?
@@ -944,24 +985,27 @@ plt.show()
 # 1. The query is compared with keys; the key decides how much its position is read; the value is what is read.
 # 2. Dot products of random vectors have a standard deviation of √d_k. With large scores one key gets almost all the weight, and
 #    the gradient of the softmax is almost zero.
-# 3. Its own and the earlier ones of the shifted target, which are the words before the one that it predicts. Otherwise the model would
-#    learn to copy that word, which is not there when it translates.
+# 3. Its own and the earlier ones of the shifted target, which are the words before the one that it predicts. Otherwise the model
+#   would learn to copy that word, which is not there when it translates.
 # 4. The mask of padding, in the encoder's self-attention and in encoder-decoder attention; and the mask of later words, in the
 #    decoder's self-attention.
 # 5. Each head has a width of d_model / 8, an eighth of that of a single head.
 # 6. The same vectors, in another order.
-# 7. Attention does. The feed-forward network sees one position at a time, and so do normalization, dropout and the residual connection.
+# 7. Attention does. The feed-forward network sees one position at a time, and so do normalization, dropout and the residual
+#   connection.
 # 8. LayerNorm(x + Dropout(Sublayer(x))).
 # 9. At the inputs of the encoder and the decoder, and for the logits. It is multiplied at the two inputs.
 # 10. The vector of `<pad>`, which is zero, plus the encoding of position 0. It predicts the first word.
 # 11. 0.9 + 0.1 / 1000 = 0.9001.
-# 12. Each word makes a text less probable, so that short texts would win. In training the right words before each position are known; in
-#     translating they are not written yet.
+# 12. Each word makes a text less probable, so that short texts would win. In training the right words before each position are
+#   known; in translating they are not written yet.
 #
 # </details>
 #
 # ## Where to go on
 #
+# - Headway's training differs in one thing: `<pad>`, with its logit of zero, takes part in the softmax and in the smoothing as
+#   one more word.
 # - `headway demo` trains the same kind of model with subwords, faster code, later methods of training and the whole corpus;
 #   `headway picture` draws its attention.
 # - [Section by section](evidence/paper.md) says where each part of the paper is in Headway, and what was measured.
