@@ -5,7 +5,7 @@
 
 The model, English to German, is exported as packages of Argos Translate, so that LibreTranslate translates
 offline with the same weights; three directions are served of it. Where LibreTranslate answers 5xx ours must not.
-Disagreements that are meant are in LISTED and, with their reasons, in docs/serving.md; any other, and one
+Disagreements that are meant are in LISTED and, with their reasons, in docs/clients.md; any other, and one
 that is listed but gone, breaks a promise.
 """
 
