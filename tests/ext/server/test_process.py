@@ -349,3 +349,28 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(model_directory, 
     assert "Traceback" not in server.text()
     [(came, answered)] = re.findall(r"received (\d+) requests, answered (\d+)", server.text())
     assert came == answered
+
+
+def test_a_server_that_stops_answers_on_every_connection_that_was_made(model_directory, tmp_path):
+    """Also on those that it has not accepted yet, here because it may have two at a time."""
+    options = (*SHORT, "--server.connections", "2")
+    server = Running(tmp_path / "log", str(model_directory), *options)
+    idle = [server.connect() for _ in range(2)]
+    for one in idle:
+        one.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert one.recv(65536).startswith(b"HTTP/1.1 200 ")
+    waiting = [server.connect() for _ in range(9)]
+    for one in waiting:
+        one.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+    server.process.send_signal(signal.SIGTERM)
+    time.sleep(0.3)
+    with pytest.raises(TimeoutError):  # no more can be made
+        socket.create_connection(("127.0.0.1", server.port), 0.2)
+    for one in idle:
+        one.close()
+    for one in waiting:
+        with one, one.makefile("rb") as answer:  # the server closes it
+            found = answer.read()
+        assert found.startswith(b"HTTP/1.1 200 ")
+        assert b"connection: close" in found.lower()
+    assert server.stop() == 0

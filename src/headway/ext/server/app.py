@@ -51,6 +51,7 @@ HEADERS = (
         b" frame-ancestors 'none'",
     ),
 )
+LAST = ((b"connection", b"close"),)  # so that no client asks a server that ends
 
 
 class App:
@@ -89,7 +90,7 @@ class App:
         path, scope["path_params"] = self._find(scope["path"])
         admission, is_deepl = self.server.admission, scope["path"].startswith(DEEPL)
         is_shared = not is_deepl or admission.names_site(scope)
-        added = HEADERS + CROSS_ORIGIN if is_shared else HEADERS
+        added = [*HEADERS, *CROSS_ORIGIN * is_shared, *LAST * admission.is_stopping]
         self.received += 1
 
         async def send_with_headers(message: Message) -> None:

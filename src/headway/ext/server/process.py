@@ -5,14 +5,18 @@ It is embedded, so that the models, the queue and the event loop are in this pro
 """
 
 import asyncio
+import ctypes
 import errno
 import gc
 import logging
 import signal
 import socket
+import struct
 import sys
+import time
 from collections.abc import Sequence
 
+from granian._granian import SocketHolder
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server as HTTPServer
@@ -29,6 +33,17 @@ from headway.ext.server.server_settings import ServerConfig
 log = logging.getLogger("headway.ext.server")
 HEADER_BYTES = 16_384
 BACKLOG = 1024  # connections that the system holds until they are accepted
+SO_ATTACH_FILTER = 26  # of Linux
+# Steps of a packet filter, on a segment of TCP: take byte 13, of it the flags ACK and SYN, and drop what has SYN alone.
+DROP_NEW_CONNECTIONS = (
+    (0x30, 0, 0, 13),
+    (0x54, 0, 0, 0x12),
+    (0x15, 0, 1, 0x02),
+    (0x06, 0, 0, 0),
+    (0x06, 0, 0, 0xFFFF_FFFF),
+)
+MOST_SECONDS_TO_ACCEPT = 2.0
+SECONDS_TO_SEND = 0.2  # a request, on a connection that was made
 SPARE_FILES = 256  # open files other than connections
 SECONDS_BETWEEN_COLLECTIONS = 10
 SWITCH_INTERVAL = 0.0001  # seconds after which a translating thread lets the event loop run
@@ -62,9 +77,7 @@ def _raise_open_files(wanted: int) -> None:
 
 
 def reserve_address(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound to an address, so that no other server takes it.
-
-    The socket does not listen. Granian binds the same address again, which SO_REUSEPORT allows.
+    """Return a socket that is bound to an address, so that no other server takes it; it does not listen yet.
 
     Args:
         host: Name or address.
@@ -78,8 +91,6 @@ def reserve_address(host: str, port: int) -> socket.socket:
     try:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         reserved.bind((host, port))
-        # Set after binding: before, a port in use by another Headway would count as free.
-        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     except OSError as error:
         reserved.close()
         advice = f": give another, such as --port {port + 1}" * (error.errno == errno.EADDRINUSE)
@@ -142,11 +153,10 @@ async def _run(
     if early:
         reload()
     host, port = reserved.getsockname()[:2]
-    http = _make_http_server(App(server), host, port, config)
+    http = _make_http_server(App(server), reserved, config)
     serving = loop.create_task(http.serve())
     try:
-        await _wait_until_listening(host, port, serving)
-        reserved.close()
+        reserved.listen(BACKLOG)
         freeze_garbage()
         start_task(loop.create_task(_look_after(server)))
         if config.watch_seconds:
@@ -159,6 +169,7 @@ async def _run(
             serving.result()
             raise HeadwayError("the HTTP server has ended by itself")
         server.admission.stop()
+        await _refuse_connections(reserved)
         http.stop()  # type: ignore[no-untyped-call]
         # A client that does not take its answer must not keep the process from ending.
         await asyncio.wait((serving,), timeout=config.deadline + 2 * config.idle_seconds)
@@ -169,36 +180,57 @@ async def _run(
         await asyncio.gather(*tasks, serving, return_exceptions=True)
 
 
-def _make_http_server(app: ASGIApp, host: str, port: int, config: ServerConfig) -> HTTPServer:
+class _HTTPServer(HTTPServer):
+    """Granian on a socket of ours, which is needed at the end; see `_refuse_connections`."""
+
+    listener: socket.socket
+
+    def _init_shared_socket(self) -> None:
+        holder = SocketHolder(self.listener.fileno(), False, BACKLOG)  # type: ignore[call-arg]
+        vars(self).update(_ssp=None, _shd=holder)
+
+
+def _make_http_server(app: ASGIApp, listener: socket.socket, config: ServerConfig) -> HTTPServer:
     if config.trusted_proxies:
         trusted = [address.strip() for address in config.trusted_proxies.split(",")]
         app = wrap_asgi_with_proxy_headers(app, trusted_hosts=trusted)
-    return HTTPServer(
+    server = _HTTPServer(
         app,
-        address=host,
-        port=port,
         interface=Interfaces.ASGI,
         http=HTTPModes.http1,
         websockets=False,
-        backlog=BACKLOG,
         backpressure=config.connections,
         http1_settings=HTTP1Settings(
             header_read_timeout=int(1000 * config.idle_seconds), max_buffer_size=HEADER_BYTES
         ),
         log_enabled=False,
     )
+    server.listener = listener
+    return server
 
 
-async def _wait_until_listening(host: str, port: int, serving: asyncio.Task[None]) -> None:
-    while not serving.done():
-        try:
-            _, writer = await asyncio.open_connection(host, port)
-        except OSError:
-            await asyncio.sleep(0.01)
-        else:
-            writer.close()
-            return
-    serving.result()
+async def _refuse_connections(listener: socket.socket) -> None:
+    """Let no further connection begin, and wait for the requests of those that have begun.
+
+    A connection that the system has made and nobody has accepted would be lost with its request when the socket is closed. So
+    the system first drops what asks for new ones; their clients ask again after a second, and find no server, or the next.
+    """
+    if sys.platform != "linux":
+        return
+    code = b"".join(struct.pack("HBBI", *step) for step in DROP_NEW_CONNECTIONS)
+    steps = ctypes.create_string_buffer(code)
+    program = struct.pack("HP", len(DROP_NEW_CONNECTIONS), ctypes.addressof(steps))
+    listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
+    end = time.monotonic() + MOST_SECONDS_TO_ACCEPT
+    while _count_waiting(listener) and time.monotonic() < end:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(SECONDS_TO_SEND)
+
+
+def _count_waiting(listener: socket.socket) -> int:
+    """Return how many connections the system holds that are not accepted yet."""
+    found = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)
+    return int.from_bytes(found[24:], sys.byteorder)  # "unacked", of a socket that listens
 
 
 async def _look_after(server: Server) -> None:
