@@ -3,8 +3,16 @@
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+
+def read_rows(file: str, name: str) -> list[Any]:
+    """Return the rows of a table in the TOML file beside a file."""
+    text = Path(file).with_suffix(".toml").read_text(encoding="utf-8")
+    rows: list[Any] = tomllib.loads(text)[name]["rows"]
+    return rows
 
 
 def each_case(test: Callable[..., None]) -> pytest.MarkDecorator:

@@ -21,7 +21,7 @@ from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from headway.text.shards import Corpus
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.extensions import needs
 from support.numbered_text import units, write_tmx
 from support.range_cleaning import clean
@@ -198,13 +198,7 @@ def test_languages_are_read_from_the_names_of_the_files():
     assert languages_from_names(["a/train.en.gz", "b/x.de"]) == ("en", "de")
     assert languages_from_names(["t.pt_BR", "t.fr"]) == ("pt_BR", "fr")
     assert languages_from_names(["t.zh_Hant", "t.nso"]) == ("zh_Hant", "nso")
-    for names in (
-        ["train.tsv"],
-        ["train.txt", "train.de"],
-        ["train", "train.de"],
-        ["train.en.tok", "train.de.tok"],
-        ["data.source", "data.target"],
-    ):
+    for names in read_rows(__file__, "test_languages_are_read_from_the_names_of_the_files"):
         with pytest.raises(HeadwayError, match="--languages"):
             languages_from_names(names)
     with pytest.raises(HeadwayError, match=r"^nowhere: "):

@@ -17,6 +17,7 @@ from headway.training.steps.optimizers import (
     learning_rate,
     warn_if_too_short,
 )
+from support.cases import read_rows
 
 SHAPES = [(3, 5, 17), (2, 17, 5), (1, 7, 7)]
 
@@ -140,11 +141,8 @@ def test_without_decay_the_learning_rate_stays_at_the_peak_until_it_cools():
 
 def test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits():
     assert not any(warn_if_too_short(preset.training) for preset in PRESETS.values())
-    for settings in (
-        {"max_steps": 60, "warmup_steps": 800, "cool_steps": 6000, "rate_scale": 1.28},
-        {"max_steps": 1000, "warmup_steps": 4000},
-        {"max_steps": 1, "warmup_steps": 2, "cool_steps": 3},
-        {"max_steps": 123_456, "warmup_steps": 150_000, "cool_steps": 200_000},
+    for settings in read_rows(
+        __file__, "test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits"
     ):
         given = replace(Config(), training=TrainingConfig(**settings))
         words = warn_if_too_short(given.training).split(": ")[-1].split()

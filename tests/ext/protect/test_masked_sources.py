@@ -23,7 +23,7 @@ from headway.translation.engines import constrained_decoding
 from headway.translation.splitting import is_plain
 from headway.translation.token_stream import stream_tokens
 from support.bounds import bounded
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.masked_texts import mark, mask, word
 from support.pieces import cut
 from support.toy_models import sentences
@@ -234,24 +234,16 @@ def test_tags_stand_around_the_translations_of_their_words(tokenizer):
 def test_no_tag_comes_into_a_number_with_its_unit():
     pairs = [(f"{text} USD 20 50 %", f"{text} USD 20 50 %") for text in sentences(400, 1)]
     tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=361))
-    for source, written, links, text in (
-        ("<b>USD 20 red</b> cat", "USD 20 Katze", [(2, 0), (3, 2)], "<b>USD 20</b> Katze"),
-        ("red <b>USD 20</b> cat", "rot USD 20 Katze", [(0, 0), (2, 2), (3, 3)], "rot <b>USD 20</b> Katze"),
-        ("<b>50 %</b>, the cat", "50 %, die Katze", [(0, 0), (1, 1), (2, 2)], "<b>50 %</b>, die Katze"),
-        ("a cat<x/> sees USD 20.", "USD 20. Katze", [(1, 0), (2, 2)], "USD 20.<x/> Katze"),
-    ):  # fmt: skip
+    for source, written, links, text in read_rows(
+        __file__, "test_no_tag_comes_into_a_number_with_its_unit"
+    ):
         assert write(tokenizer, source, links, translation=written) == text
 
 
 def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer):
     crossing = [(0, 3), (1, 2), (2, 1), (3, 0)]
-    for source in (
-        "{name}: the cat sees house.",
-        "<b>{a}</b>: the cat sees house.",
-        "<br/> the cat sees house.",
-        "- {a} - the cat sees house.",
-        "the cat sees house. {a}, {b}",
-        "the cat sees house. <b>{a}</b>",
+    for source in read_rows(
+        __file__, "test_protected_text_apart_from_the_sentence_stays_where_it_is"
     ):
         assert mask(tokenizer, source).text.strip() == "the cat sees house."
         text = source.replace("the cat sees house", "die Katze sieht Haus")
@@ -259,13 +251,8 @@ def test_protected_text_apart_from_the_sentence_stays_where_it_is(tokenizer):
 
 
 def test_names_that_are_not_read_keep_their_order_and_their_tags(tokenizer):
-    for source, text in (
-        ("the cat sees house {a} {b} {c}.", "die Katze sieht Haus {a} {b} {c}."),
-        ("the cat sees house ({url}).", "die Katze sieht Haus ({url})."),
-        ("the cat {a} {b} sees house.", "die Katze {a} {b} sieht Haus."),
-        ("the cat sees house <b>{a}</b>.", "die Katze sieht Haus <b>{a}</b>."),
-        ("the <b>cat {a}</b> sees house.", "die <b>Katze {a}</b> sieht Haus."),
-        ("the cat ({a}, sees) house.", "die Katze sieht {a} Haus."),
+    for source, text in read_rows(
+        __file__, "test_names_that_are_not_read_keep_their_order_and_their_tags"
     ):
         assert write(tokenizer, source, STRAIGHT, NOTHING) == text
     # A punctuation mark is read at its word.
@@ -377,11 +364,8 @@ def test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes(trans
     texts = ["the cat", "a {name} sees a <b>big</b> cat in the park", "DOG"]
     alone = [*translator.stream(texts, search, align=True)]
     name = ">>xx<<"
-    for gaps in (
-        ("", "<br>", "<br/>", ""),
-        ("<ul> <li>", " </li><li class='x'>", "</li>\t<li> ", "</li></ul>"),
-        ("", r" <p>{x}</p> ", r"\r\n", "<hr>"),
-        (r"\t\n", r"\n\n", r" \n", r"\t\n"),
+    for gaps in read_rows(
+        __file__, "test_a_text_of_a_line_ends_at_tags_of_breaks_and_blocks_and_at_escapes"
     ):
         line = gaps[0] + "".join(t + gap for t, gap in zip(texts, gaps[1:], strict=True))
         [[found, *_]] = translator.stream([line], search, align=True)

@@ -27,7 +27,7 @@ from headway.translation import Hypothesis, Translator
 from headway.translation.engines import constrained_decoding
 from headway.translation.pipeline import Found
 from headway.translation.token_stream import stream_tokens
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.pieces import cut, find, join
 from support.toy_models import normalizing_tokenizer, sentences, small_config
 
@@ -272,12 +272,7 @@ def test_white_space_is_a_space_and_what_nobody_sees_is_nothing(translator):
 def test_tabs_and_symbols_stand_between_the_same_words(translator):
     [tokens] = translator.tokenizer.encode_target(["die Katze sieht das Haus"])
     links = [(number, number) for number in range(5)]
-    for mark, written in (
-        ("\t", "\t"),
-        ("\ufffc", " \ufffc "),
-        ("\ufffd", " \ufffd "),
-        ("\u2b50", " \u2b50 "),
-    ):
+    for mark, written in read_rows(__file__, "test_tabs_and_symbols_stand_between_the_same_words"):
         pieces = cut(translator, f"The cat sees{mark}the house")
         [plain] = cut(translator, "The cat sees the house")
         assert pieces[0].masked_source.ids == plain.ids

@@ -8,7 +8,7 @@ import pytest
 from headway.ext.protect import find_protected_text, has_words, is_symbol
 from headway.translation.splitting import is_plain
 from support.bounds import grows_less
-from support.cases import each_case
+from support.cases import each_case, read_rows
 
 PLACEHOLDERS = (
     "{} {{{x}}} $(x) %% %.1f%% %1 %L2 [[Page]] __NAME__ {name} {{a.b}} ${x} $VAR %1$s %d %.2f %(count)s %name%"
@@ -42,13 +42,8 @@ def test_what_must_stay_is_found():
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet(form):
-    for text, kept in (
-        ("Der 37-Jährige kam.", []),
-        ("Die 90er-Älteren, A4-Übergröße und 5-Ölpumpen", []),
-        ("Es gilt DE-2301 für Ä4.", ["DE-2301"]),
-        ("Siehe Übersicht.pdf und a_b für é_b.", ["Übersicht.pdf", "a_b"]),
-        ("请看A4纸和a.pdf文件", ["A4", "a.pdf"]),
-        ("Format 2×A4 und README.md\u0589", ["A4", "README.md"]),
+    for text, kept in read_rows(
+        __file__, "test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet"
     ):
         wanted = [unicodedata.normalize(form, each) for each in kept]
         assert find(unicodedata.normalize(form, text)) == wanted, text
@@ -124,12 +119,9 @@ def test_numbers_with_units_alone_are_translated():
 
 
 def test_numbers_that_name_something_are_kept_as_they_are_written():
-    for number in (
-        "192.168.0.1", "192.168.100.200", "10.0.0.0/8", "127.0.0.1:8080", "::1", "fe80::1", "2001:db8::ff00:42:8329",
-        "2001:0db8:85a3:0000:0000:8a2e:0370:7334", "00:1A:2B:3C:4D:5E", "1.2.3", "3.10.12", "2.10.4-beta", "v2.0", "v3",
-        "2020-01-31", "2020-01-31T10:30:00Z", "20200-1-31", "20:15:07", "00:01:02,500", "+49 30 1234567", "+1 (555) 123-4567",
-        "+491701234567", "+49 (0)30 1234567", "(030) 1234567", "555-123-4567", "555-1234", "978-3-16-148410-0",
-    ):  # fmt: skip
+    for number in read_rows(
+        __file__, "test_numbers_that_name_something_are_kept_as_they_are_written"
+    ):
         for text in (
             f"See {number} now.",
             f"It is {number}.",
@@ -181,11 +173,8 @@ def test_keys_digests_and_encoded_data_are_kept():
 
 
 def test_an_address_has_whole_placeholders_and_pairs_of_brackets():
-    for address in (
-        "https://example.org/${id}/{ a }/b?q={{query}}",
-        "www.example.org/{a b}",
-        "http://[::1]:80/a,(b[c](d)).e",
-        "$HOME/{user name}/a",
+    for address in read_rows(
+        __file__, "test_an_address_has_whole_placeholders_and_pairs_of_brackets"
     ):
         for text in (f"See {address}, and", f"Has he seen {address}?", f"as (see {address})."):
             assert find(text) == [address], text
@@ -221,21 +210,8 @@ def test_the_time_to_find_protected_text_is_linear():
 
 
 def test_four_times_as_many_signs_take_four_times_as_long():
-    for begin, pumped in (
-        ("A dog ", "/.-"),
-        ("%(a)", "0"),
-        ("%1$", "0"),
-        ("a {", "0"),
-        ("1", ",1."),
-        ("1", ".1"),
-        ("", "1:"),
-        ("a", "::"),
-        ("", "1-"),
-        ("+1", " (1"),
-        ("", "a:1"),
-        ("%", "*"),
-        ("%", "'."),
-        ("", "%1|"),
+    for begin, pumped in read_rows(
+        __file__, "test_four_times_as_many_signs_take_four_times_as_long"
     ):
         assert grows_less(lambda n, b=begin, p=pumped: find(b + p * n + "!"), 3_000, times=9)
 

@@ -22,6 +22,7 @@ from headway.ext.quality.rating import require_numbers
 from headway.model import Transformer
 from headway.text import Tokenizer
 from headway.translation import Constraint, Hypothesis, Piece, spell_words
+from support.cases import read_rows
 from support.damaged_translations import damage_names, damage_placeholders
 from support.engines import native
 from support.extended_pieces import choose, examine, rate, rate_text
@@ -105,40 +106,19 @@ def test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none():
             text = " ".join(["a", "b", *words * copies, "c"])
             is_loop = "loop" in find_defects("the cat", text, LANGUAGES)
             assert is_loop == (copies >= 3)
-    for text, language in (
-        ("好好好好好好", "zh"),
-        ("我看猫看猫看猫", "zh"),
-        ("好！！好！！好！！", "zh"),
-        ("GPT-4、GPT-4、GPT-4、", "zh"),
-        ("一一一一一", "zh"),
-        ("ไปไปไป", "th"),
-        ("2000 2000 2000", "de"),
-        ("किकिकिकिकि", "hi"),
-        ("किताब किताब किताब", "hi"),
+    for text, language in read_rows(
+        __file__, "test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none"
     ):
         assert "loop" in find_defects("a cat", text, ("en", language)), text
-    for text, language in (
-        ("ein 猫猫猫", "de"),
-        ("他出生于2000年。等等………", "zh"),
-        ("二〇〇〇年, WWW、PPPoE", "zh"),
-        ("一九九九年", "ja"),
-        ("1.000.000.000 Euro", "de"),
-        ("1 000 000 000 euros", "fr"),
-        ("सससुर", "hi"),
+    for text, language in read_rows(
+        __file__, "test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none_2"
     ):
         assert "loop" not in find_defects("a cat", text, ("en", language)), text
 
 
 def test_words_with_a_capital_are_lost_where_no_similar_one_is_written():
-    for source, translation, lost in (
-        ("the dog sees Zoltan", "der Hund sieht Zoltans Haus", []),
-        ("the dog sees José", "der Hund sieht Jose", []),
-        ("the dog sees Zoltan", "der Hund sieht das Haus", ["Zoltan"]),
-        ("Anna sees Zoltan", "Zoltan sieht Peter", ["Anna"]),
-        ("the dog sees Zoltan", "пёс видит Золтана", []),  # of another script
-        ("Giulia has 886", "886", ["Giulia"]),
-        ("in Syria", "in Syrien", []),  # begins alike
-        ("in Korea", "in Südkorea", []),
+    for source, translation, lost in read_rows(
+        __file__, "test_words_with_a_capital_are_lost_where_no_similar_one_is_written"
     ):
         assert find_lost_names(source, translation, LANGUAGES) == lost
     assert find_lost_names("der Hund sieht Zoltan", "the dog runs", ("de", "en")) == []
