@@ -120,7 +120,7 @@ def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece():
             len(tokenizer.encode_source([t], Draw(dropout, i))[0]) - 1 for i, t in enumerate(texts)
         )
         drawn = theirs.encode(texts, enable_sampling=True, alpha=dropout)
-        assert ours == pytest.approx(sum(map(len, drawn)), rel=0.02)
+        assert ours == pytest.approx(sum(map(len, drawn)), rel=0.04)
 
 
 @pytest.mark.slow
