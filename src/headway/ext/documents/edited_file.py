@@ -61,30 +61,6 @@ class TextEntry:
         return text
 
 
-@dataclass
-class MarkedEntry:
-    """An entry that is a text with markup.
-
-    Attributes:
-        start: Where it starts in the file.
-        end: Where it ends.
-        text: The text.
-    """
-
-    start: int
-    end: int
-    text: MarkedText
-
-    @property
-    def paragraphs(self) -> list[Paragraph]:
-        """The paragraphs of the text."""
-        return self.text.paragraphs
-
-    def edit(self, translations: Sequence[Translated]) -> Iterator[Edit]:
-        """Yield the edit that replaces the text."""
-        yield Edit(self.start, self.end, self.text.write(translations))
-
-
 class MarkedFile:
     """A text file that is one text with markup."""
 

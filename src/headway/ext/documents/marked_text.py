@@ -6,8 +6,6 @@ string; in office files it is a tuple of what stands in the tree of XML (`office
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -53,7 +51,7 @@ class Part(NamedTuple):
     name: str = ""
     is_element: bool = False
     key: str = ""
-    inner: "tuple[InnerText, ...]" = ()
+    inner: "tuple[MarkedEntry, ...]" = ()
 
 
 # Returns what is translated of some parts, and the rest, which stays as it is.
@@ -68,7 +66,7 @@ def make_kept(source: Any, text: str) -> Part:
 
 def make_paragraph(parts: Sequence[Part]) -> Paragraph:
     """Return the paragraph of text and markup; a tag without a partner stays where it is."""
-    parts = _join_note_marks(parts)
+    parts = replace_elements(parts, _join_note_mark)
     partner = find_partners(parts)
     source = "".join(part.source for part in parts if isinstance(part.source, str))
     text, lines, elements = "", list[Any](), list[Element]()
@@ -129,37 +127,41 @@ def make_nodes(parts: Iterable[Part], divide: Divide = make_plain_nodes) -> list
     run: list[Part] = []
     for part in parts:
         if part.kind == "break":
-            nodes += [*divide(run), part.source]
+            nodes += [*(divide(run) if run else ()), part.source]
             run = []
         else:
             run.append(part)
     return [*nodes, *divide(run)]
 
 
-@dataclass
 class MarkedText:
     """A text with markup as a file has it, such as a page, a paragraph of Markdown, or an attribute.
 
-    Attributes:
+    Args:
         parts: Text, markup and breaks; their sources together are the text.
         write_paragraph: Returns the source of a translated block.
         divide: Returns the nodes between two breaks.
+
+    Attributes:
+        paragraphs: The texts in markup, and then the blocks.
     """
 
-    parts: Sequence[Part]
-    write_paragraph: WriteParagraph
-    divide: Divide = make_plain_nodes
+    __slots__ = ("_divide", "_nodes", "_parts", "_write_paragraph", "paragraphs")
 
-    @cached_property
-    def _nodes(self) -> list[str | Paragraph]:
-        return make_nodes(self.parts, self.divide)
-
-    @cached_property
-    def paragraphs(self) -> list[Paragraph]:
-        """The texts in markup, and then the blocks."""
-        inner = (each for part in self.parts for each in part.inner)
-        texts = [block for each in inner for block in each.text.paragraphs]
-        return [*texts, *(node for node in self._nodes if isinstance(node, Paragraph))]
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        write_paragraph: WriteParagraph,
+        divide: Divide = make_plain_nodes,
+    ) -> None:
+        self._nodes, self._write_paragraph, self._divide = (
+            make_nodes(parts, divide),
+            write_paragraph,
+            divide,
+        )
+        inner = [block for part in parts for each in part.inner for block in each.paragraphs]
+        self._parts = parts if any(part.inner for part in parts) else ()
+        self.paragraphs = [*inner, *(node for node in self._nodes if isinstance(node, Paragraph))]
 
     def write(self, translations: Iterable[Translated]) -> str:
         """Return the text with its paragraphs replaced.
@@ -167,22 +169,21 @@ class MarkedText:
         Args:
             translations: One for each paragraph; of an iterator, no more are taken.
         """
-        left = iter(translations)
-        nodes = self._nodes
-        if any(part.inner for part in self.parts):
-            parts = [part._replace(source=_write_inner(part, left)) for part in self.parts]
-            nodes = make_nodes(parts, self.divide)
+        left, nodes = iter(translations), self._nodes
+        if self._parts:
+            parts = [part._replace(source=_write_inner(part, left)) for part in self._parts]
+            nodes = make_nodes(parts, self._divide)
         return "".join(
-            node if isinstance(node, str) else self.write_paragraph(node, next(left))
+            node if isinstance(node, str) else self._write_paragraph(node, next(left))
             for node in nodes
         )
 
 
-class InnerText(NamedTuple):
-    """A text inside of markup: an attribute, a title, the alternative text of an image; or what takes the place of one.
+class MarkedEntry(NamedTuple):
+    """A text with markup in a file, or in markup: an attribute, a title, the alternative text of an image; or what takes the place of one.
 
     Attributes:
-        start: Where it starts in the source of its part.
+        start: Where it starts in the file, or in the source of its part.
         end: Where it ends.
         text: The text.
         finish: Returns what stands in its place if it changes.
@@ -192,6 +193,15 @@ class InnerText(NamedTuple):
     end: int
     text: MarkedText
     finish: Callable[[str], str] = str
+
+    @property
+    def paragraphs(self) -> list[Paragraph]:
+        """The paragraphs of the text."""
+        return self.text.paragraphs
+
+    def edit(self, translations: Iterable[Translated]) -> Iterator[Edit]:
+        """Yield the edit that replaces the text."""
+        yield Edit(self.start, self.end, self.finish(self.text.write(translations)))
 
 
 def _write_inner(part: Part, translations: Iterator[Translated]) -> Any:
@@ -204,30 +214,46 @@ def _write_inner(part: Part, translations: Iterator[Translated]) -> Any:
     return apply_edits(part.source, edits) if edits else part.source
 
 
-def _join_note_marks(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts with each mark of a note, such as ``<sup>1</sup>`` behind a word, as one point.
+def replace_elements(
+    parts: Sequence[Part],
+    replace: Callable[[Sequence[Part], Sequence[Part], Sequence[Part]], Part | None],
+) -> Sequence[Part]:
+    """Return parts in which some elements are one part each.
+
+    Args:
+        parts: Text and markup.
+        replace: Returns what replaces an element; None: it stays. Gets a few of the parts before it, which have been replaced,
+            those of the element, and a few of those behind it.
+    """
+    if not any(part.kind == "open" for part in parts):
+        return parts
+    partner, out, at = find_partners(parts), list[Part](), 0
+    while at < len(parts):
+        end = partner.get(at, at) + 1
+        new = None
+        if end > at + 1:
+            new = replace(out[-_MOST_MARKUP:], parts[at:end], parts[end : end + _MOST_MARKUP])
+        out.append(new or parts[at])
+        at = end if new else at + 1
+    return out
+
+
+def _join_note_mark(
+    before: Sequence[Part], element: Sequence[Part], after: Sequence[Part]
+) -> Part | None:
+    """Return the mark of a note, such as ``<sup>1</sup>`` behind a word, as one point; None: the element is none.
 
     As text it would be a part of the word, and the word's translation would take its place.
     """
-    partner = find_partners(parts)
-    out: list[Part] = []
-    before, at = " ", 0
-    while at < len(parts):
-        part = parts[at]
-        end = partner.get(at, at) + 1
-        if part.kind == "open" and at in partner and is_note_mark(part.name, part.source):
-            inside = "".join(each.text for each in parts[at + 1 : end - 1] if each.kind in _TEXTS)
-            following = parts[end : end + _MOST_MARKUP]
-            after = next((each.text[:1] for each in following if each.kind in _TEXTS), " ")
-            if is_behind_a_word(before, inside, after):
-                out.append(Part("point", _join_sources(parts[at:end])))
-                at = end
-                continue
-        out.append(part)
-        if part.kind in _TEXTS:
-            before = part.text[-1:] or before
-        at += 1
-    return out
+    if not is_note_mark(element[0].name, element[0].source):
+        return None
+    last = next(
+        (each.text[-1:] for each in reversed(before) if each.kind in _TEXTS and each.text), " "
+    )
+    first = next((each.text[:1] for each in after if each.kind in _TEXTS), " ")
+    inside = "".join(each.text for each in element if each.kind in _TEXTS)
+    is_mark = is_behind_a_word(last, inside, first)
+    return Part("point", _join_sources(element)) if is_mark else None
 
 
 def _join_sources(parts: Sequence[Part]) -> Any:

@@ -36,8 +36,8 @@ from headway.ext.documents.html.tokens import (
 )
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.marked_text import (
-    InnerText,
     Kind,
+    MarkedEntry,
     MarkedText,
     Part,
     find_partners,
@@ -51,16 +51,16 @@ from headway.ext.documents.paragraph import Paragraph, Translated
 _UNDIRECTED = ("bdo", "svg")  # a direction of its own, and none
 
 
-def find_inner_texts(kind: str, token: Token, language: LanguagePair) -> Iterator[InnerText]:
-    """Yield the texts in a part of HTML, and what names the language or the direction of the translation.
+def find_inner_texts(token: Token, language: LanguagePair) -> Iterator[MarkedEntry]:
+    """Yield the texts in an opening tag, and what names the language or the direction of the translation.
 
     Args:
-        kind: What `scan` calls the part.
-        token: The first of its tokens.
+        token: Any token.
         language: The languages of the translation.
     """
-    is_seen = kind in ("open", "void", "block") or (kind == "kept" and token.name in EMBEDDED)
-    if not is_seen or is_untranslated(token, language.source):
+    if token.kind != "open" or is_untranslated(token, language.source):
+        return
+    if is_kept(token, language.source) and token.name not in EMBEDDED:
         return
     for name in find_names(token):
         yield _find_attribute(token, name, [*_read_attribute(token.attributes[name])])
@@ -71,12 +71,12 @@ def find_inner_texts(kind: str, token: Token, language: LanguagePair) -> Iterato
             yield _find_attribute(token, name, [Part("break", code)])
 
 
-def _find_attribute(token: Token, name: str, parts: Sequence[Part]) -> InnerText:
+def _find_attribute(token: Token, name: str, parts: Sequence[Part]) -> MarkedEntry:
     """Return an attribute of a tag, with what it becomes; it gets quotes if it has none."""
     start, end = token.spans[name]
     before = token.text[start - 1]
     finish = str if before in "\"'" else '"{}"'.format
-    return InnerText(start, end, _make_text(parts, before), finish)
+    return MarkedEntry(start, end, _make_text(parts, before), finish)
 
 
 def _make_text(parts: Sequence[Part], before: str) -> MarkedText:
@@ -102,7 +102,7 @@ def _read_attribute(source: str) -> Iterator[Part]:
             yield Part("text", raw, html.unescape(raw))
 
 
-def _find_direction(token: Token, language: LanguagePair) -> Iterator[InnerText]:
+def _find_direction(token: Token, language: LanguagePair) -> Iterator[MarkedEntry]:
     """Yield what gives a tag the direction of the translation.
 
     The whole page gets it, and elements of the text's language. Others get it if they name the direction from right to
@@ -118,7 +118,7 @@ def _find_direction(token: Token, language: LanguagePair) -> Iterator[InnerText]
             yield _find_attribute(token, "dir", [Part("break", after)])
     elif names_language or (token.name == "html" and not find_code(token)):
         place = 1 + len(token.name)
-        yield InnerText(place, place, _make_text([Part("break", f' dir="{after}"')], ""))
+        yield MarkedEntry(place, place, _make_text([Part("break", f' dir="{after}"')], ""))
 
 
 _SIGN = re.compile("[|·•]")  # it stands between links, but not in sentences
@@ -218,7 +218,7 @@ def read_parts(
         else:
             inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
             part = Part(inline, raw, name=name)
-        inner = find_inner_texts(kind, tokens[0], document) if document else ()
+        inner = find_inner_texts(tokens[0], document) if document else ()
         yield part._replace(inner=(*inner,))
 
 

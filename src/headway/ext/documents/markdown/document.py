@@ -4,15 +4,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from headway.ext.documents.edited_file import EditedFile, MarkedEntry, TextEntry
+from headway.ext.documents.edited_file import EditedFile, TextEntry
 from headway.ext.documents.html.page import read_parts as read_html
+from headway.ext.documents.html.page import write_html
 from headway.ext.documents.markdown.inline import make_text, read_parts
 from headway.ext.documents.markdown.parser import make_parser
-from headway.ext.documents.marked_text import Part, make_paragraph
+from headway.ext.documents.markdown.writing import write_markdown
+from headway.ext.documents.marked_text import MarkedEntry, Part, WriteParagraph, make_paragraph
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import Edit, TextFile, check_count, read_text_file
 from headway.text import Span, is_translatable
@@ -121,7 +123,7 @@ def _make_names(headings: Sequence[str]) -> list[str]:
 
 
 LARGEST = 1_000_000  # characters
-MOST_MARKS = 50_000  # the parser takes a second for as many
+MOST_MARKS = 40_000  # of any kind, as many take less than four seconds
 _MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
 _OWN_NAME = re.compile(r"\{[^{}\n#]*#[^{}\n]*\}\s*\Z")  # of a heading: {#name .class}
 _LABEL_END = re.compile(r"(?<!\\)\]:")
@@ -149,6 +151,11 @@ class _MarkdownFile(EditedFile):
 
     def __init__(self, file: TextFile, language: str) -> None:
         self._parser, self._language = make_parser(), language
+        # How a paragraph is written, a cell of a table, and an HTML block.
+        text, cell = (
+            partial(write_markdown, read=self._read_block, is_cell=each) for each in (False, True)
+        )
+        self._writers: dict[str, WriteParagraph] = {"text": text, "cell": cell, "html": write_html}
         self._links = dict[str, Any]()  # the definitions of links and notes
         # Where those headings start whose text is their name in links of the file.
         self._headings: list[int] = []
@@ -180,7 +187,8 @@ class _MarkdownFile(EditedFile):
         self, kind: Literal["text", "cell", "html"], start: int, parts: Sequence[Part]
     ) -> MarkedEntry:
         end = start + sum(len(part.source) for part in parts)
-        return MarkedEntry(start, end, make_text(kind, parts, self._language, self._read_block))
+        text = make_text(parts, self._language, self._writers[kind], is_cell=kind == "cell")
+        return MarkedEntry(start, end, text)
 
     def _read(self, text: str, skipped: int) -> Iterator[MarkedEntry]:
         """Yield the texts behind front matter."""

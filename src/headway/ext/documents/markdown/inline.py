@@ -2,54 +2,34 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
 
 from headway.ext.documents.html.elements import HIDDEN, VOID, is_kept
-from headway.ext.documents.html.page import find_inner_texts, scan, write_html
+from headway.ext.documents.html.page import find_inner_texts
 from headway.ext.documents.html.tokens import TEMPLATE, make_template, tokenize
 from headway.ext.documents.language_codes import LanguagePair
-from headway.ext.documents.markdown.writing import write_markdown
 from headway.ext.documents.marked_text import (
-    InnerText,
+    MarkedEntry,
     MarkedText,
     Part,
     WriteParagraph,
-    find_partners,
     make_kept,
     make_translatable_nodes,
+    replace_elements,
     write_paragraph,
 )
 from headway.ext.documents.paragraph import Paragraph, Translated
 
 
-def keep_elements(parts: Sequence[Part], language: str) -> list[Part]:
-    """Return the parts of a paragraph with each element that is not translated as one part.
-
-    Args:
-        parts: The parts.
-        language: Language code of the document; "" if it is not known.
-    """
-    partner, kept, at = find_partners(parts), [], 0
-    while at < len(parts):
-        end = partner[at] + 1 if at in partner and _is_kept(parts[at], language) else at + 1
-        kept.append(parts[at] if end == at + 1 else _join(parts[at:end]))
-        at = end
-    return kept
-
-
-def _is_kept(part: Part, language: str) -> bool:
-    is_tag = part.kind == "open" and part.name.startswith("<")
-    return is_tag and is_kept(next(tokenize(part.source)), language)
-
-
-def _join(parts: Sequence[Part]) -> Part:
-    """Return an element as one part."""
-    is_hidden = parts[0].name.strip("<>") in HIDDEN
-    text = "".join(part.text for part in parts if part.kind in ("text", "code"))
-    return make_kept("".join(part.source for part in parts), "" if is_hidden else text)
+def _join_kept(element: Sequence[Part], language: str) -> Part | None:
+    """Return an element of HTML that is not translated as one part; None: it is another one."""
+    name = element[0].name.strip("<>")
+    if name == element[0].name or not is_kept(next(tokenize(element[0].source)), language):
+        return None
+    text = "".join(part.text for part in element if part.kind in ("text", "code"))
+    return make_kept("".join(part.source for part in element), "" if name in HIDDEN else text)
 
 
 OPENING = "!["  # of an image
@@ -68,38 +48,33 @@ _WITH_TITLES = ("link", "image", "definition")
 
 
 def make_text(
-    kind: Literal["text", "cell", "html"],
-    parts: Sequence[Part],
-    language: str,
-    read: Callable[[str], Paragraph],
+    parts: Sequence[Part], language: str, write: WriteParagraph, *, is_cell: bool = False
 ) -> MarkedText:
     """Return a text of a Markdown file, with the texts in its markup.
 
     Args:
-        kind: How it is written: a paragraph, a cell of a table, or an HTML block.
         parts: Its text and markup.
         language: Language code of the file; "" if it is not known.
-        read: Reads the Markdown of a block.
+        write: Returns the source of a translated block.
+        is_cell: Whether it is in a cell of a table.
     """
-
-    def write(block: Paragraph, translated: Translated) -> str:
-        if kind == "html":
-            return write_html(block, translated)
-        return write_markdown(block, translated, read, is_cell=kind == "cell")
-
-    found = [[*_find_inner_texts(part, language)] for part in parts]
-    if kind == "cell":
-        found = [[each._replace(finish=_finish_in_cell(each)) for each in own] for own in found]
-    both = zip(parts, found, strict=True)
-    whole = [part._replace(inner=(*own,)) if own else part for part, own in both]
-    return MarkedText([*_join_images(whole, write)], write)
+    whole = []
+    for part in parts:
+        if part.kind not in ("text", "code"):
+            inner = _find_inner_texts(part, language)
+            if is_cell:
+                inner = (each._replace(finish=_finish_in_cell(each)) for each in inner)
+            part = part._replace(inner=(*inner,))
+        whole.append(part)
+    joined = replace_elements(whole, lambda _, element, __: _join_image(element, write))
+    return MarkedText(joined, write)
 
 
-def _finish_in_cell(inner: InnerText) -> Callable[[str], str]:
+def _finish_in_cell(inner: MarkedEntry) -> Callable[[str], str]:
     return lambda written: _END_OF_CELL.sub(r"\\|", inner.finish(written))
 
 
-def _find_inner_texts(part: Part, language: str) -> Iterator[InnerText]:
+def _find_inner_texts(part: Part, language: str) -> Iterator[MarkedEntry]:
     """Yield the title of a link, and the attributes of an HTML tag that have one line.
 
     A value in several lines can have marks of a quote in it, and a line break that is written as ``&#10;`` would
@@ -108,15 +83,14 @@ def _find_inner_texts(part: Part, language: str) -> Iterator[InnerText]:
     if part.kind == "close" and part.name in _WITH_TITLES:
         if title := _TITLE.match(part.source):
             yield _make_title(part.source, title.start(1) + 1, title.end(1) - 1)
-    elif part.kind not in ("text", "code") and part.source.startswith("<") and "=" in part.source:
-        kind, tokens = next(scan(part.source, language))
-        for each in find_inner_texts(kind, tokens[0], LanguagePair(language, "")):
-            texts = part.source[each.start : each.end], *(own.text for own in each.text.paragraphs)
+    elif part.source.startswith("<") and "=" in part.source:
+        for each in find_inner_texts(next(tokenize(part.source)), LanguagePair(language, "")):
+            texts = part.source[each.start : each.end], *(own.text for own in each.paragraphs)
             if all(len(text.splitlines()) < 2 for text in texts):
                 yield each
 
 
-def _make_title(source: str, start: int, end: int) -> InnerText:
+def _make_title(source: str, start: int, end: int) -> MarkedEntry:
     """Return a title between quotes or brackets."""
     quotes = re.escape(source[start - 1] + source[end])
     special = re.compile(rf"[{quotes}]|\\(?=[!-/:-@\[-`{{-~]|\Z)|&(?=#?\w+;)")
@@ -129,32 +103,25 @@ def _make_title(source: str, start: int, end: int) -> InnerText:
     def write(block: Paragraph, translated: Translated) -> str:
         return write_paragraph(block, translated, lambda text: special.sub(r"\\\g<0>", text))
 
-    return InnerText(start, end, MarkedText(parts, write, make_translatable_nodes))
+    return MarkedEntry(start, end, MarkedText(parts, write, make_translatable_nodes))
 
 
-def _join_images(parts: Sequence[Part], write: WriteParagraph) -> Iterator[Part]:
-    """Yield the parts of a text with each image as one part: its alternative text is no part of the sentence around it."""
-    partner, at = find_partners(parts), 0
-    for number, part in enumerate(parts):
-        if number < at:
-            continue
-        at = number + 1
-        if part.source == OPENING and number in partner:
-            at = partner[number] + 1
-            part = _join_image(parts[number + 1 : at - 1], parts[at - 1], write)
-        yield part
+def _join_image(element: Sequence[Part], write: WriteParagraph) -> Part | None:
+    """Return an image as one part: its alternative text is no part of the sentence around it. None: it is no image.
 
-
-def _join_image(label: Sequence[Part], closing: Part, write: WriteParagraph) -> Part:
-    """Return an image; if its alternative text changes, a reference no longer has its name in it."""
+    If the alternative text changes, a reference no longer has its name in it.
+    """
+    if element[0].source != OPENING:
+        return None
+    _, *label, closing = element
     source = OPENING + "".join(part.source for part in label)
     start, end = len(OPENING), len(source)
     titles = (each._replace(start=end + each.start, end=end + each.end) for each in closing.inner)
     source += closing.source
-    alternative = InnerText(start, end, MarkedText(label, write))
+    alternative = MarkedEntry(start, end, MarkedText(label, write))
     if closing.text:
         whole = MarkedText([*label, Part("break", closing.source)], write)
-        alternative = InnerText(
+        alternative = MarkedEntry(
             start,
             len(source),
             whole,
@@ -177,7 +144,7 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*+)[^>]*?(/?)>\Z", re.DOTALL)
 
 def read_parts(
     tokens: Sequence[Token], places: Sequence[int], source: str, language: str
-) -> list[Part]:
+) -> Sequence[Part]:
     """Return the text and the marks of a paragraph; line breaks and marks before the text are breaks.
 
     Args:
@@ -191,7 +158,7 @@ def read_parts(
     parts = [*_make_parts(tokens, named, source)]
     if name:
         parts.append(Part("point", name[0]))
-    return keep_elements(parts, language)
+    return replace_elements(parts, lambda _, element, __: _join_kept(element, language))
 
 
 def _make_parts(tokens: Sequence[Token], places: Sequence[int], source: str) -> Iterator[Part]:

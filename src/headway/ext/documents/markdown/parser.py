@@ -1,23 +1,26 @@
 """The parser of Markdown, which also records where inline markup stands.
 
-markdown-it says in which lines a paragraph is, but not at which characters its marks are. Every rule for
-inline markup is wrapped, so that the tokens that it makes remember where the rule began and ended.
+markdown-it says in which lines a paragraph is, but not at which characters its marks are. The parser for inline markup
+is replaced by one whose tokens remember where the rule that made them began and ended.
 
 Lines that mean something to a program of documentation, such as MkDocs, Docusaurus, Jekyll or GitHub, are no part
 of a paragraph; at most they have a title, which is text.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
 
 from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote.index import footnote_def
 
 _LONGEST_LINE = 1000  # characters
+_MARKS = (*"!?=:[*{;-(",)  # with which lines begin that are no part of a paragraph
 _OPENING = re.compile(
     r"(?P<fence>:{3,})\{[\w:-]+\}[^\n]*\Z|\{%-?[ ]*(?P<liquid>highlight|comment)\b[^{}]*%\}[ ]*\Z|\{\{[<%][ ]*highlight\b[^{}]*[>%]\}\}[ ]*\Z"
 )
@@ -48,9 +51,11 @@ def push_text(state: StateBlock, line: int, text: str | None) -> None:
 
 
 def _match(pattern: re.Pattern[str], state: StateBlock, line: int) -> re.Match[str] | None:
-    """Return what a pattern finds in a line that is no code and not very long."""
-    text = _get_line(state, line)
-    return None if state.is_code_block(line) or len(text) > _LONGEST_LINE else pattern.match(text)
+    """Return what a pattern finds in a line that is no code and not very long, and begins with a mark."""
+    start, end = state.bMarks[line] + state.tShift[line], state.eMarks[line]
+    if not state.src.startswith(_MARKS, start) or end - start > _LONGEST_LINE:
+        return None
+    return None if state.is_code_block(line) else pattern.match(state.src[start:end])
 
 
 def _find_end(state: StateBlock, first: int, last: int, ending: re.Pattern[str]) -> int:
@@ -136,8 +141,65 @@ def read_formula_block(state: StateBlock, first: int, last: int, silent: bool) -
     return False
 
 
-Rule = Callable[[StateInline, bool], bool]
-_DELIMITERS = ("emphasis", "strikethrough")
+# By what each rule of inline markup begins with; none begins with another character.
+_RULES = {
+    "\n": ("newline",), "\\": ("formula", "escape"), "`": ("backticks",), "~": ("strikethrough",), "*": ("emphasis",),
+    "_": ("emphasis",), "[": ("link",), "!": ("image",), "<": ("autolink", "html_inline"), "&": ("entity",), "$": ("formula",),
+    "{": ("template",),
+}  # fmt: skip
+
+
+class _InlineParser(ParserInline):
+    """Reads inline markup with the rules that a character may begin, and records the places of their tokens.
+
+    Args:
+        parser: Has the rules of CommonMark.
+    """
+
+    def __init__(self, parser: ParserInline) -> None:
+        super().__init__()
+        self.ruler, self.ruler2 = parser.ruler, parser.ruler2
+        for kind, pattern in (("formula", _FORMULA), ("template", _TEMPLATE)):
+            self.ruler.before("escape", kind, partial(_read_kept, kind=kind, pattern=pattern))
+        found = {rule.name: rule.fn for rule in self.ruler.__rules__}
+        self._text = found["text"]
+        self._rules = {first: [found[name] for name in names] for first, names in _RULES.items()}
+
+    def tokenize(self, state: StateInline) -> None:
+        """Read a text, or the label of a link."""
+        while state.pos < state.posMax:
+            start, count = state.pos, len(state.tokens)
+            rules = self._rules.get(state.src[start], [self._text])
+            is_deep = state.level >= state.md.options["maxNesting"]
+            if is_deep or not any(rule(state, False) for rule in rules):
+                state.append_pending(state.src[start])
+                state.pos += 1
+            elif len(state.tokens) > count:
+                _record(state, start, state.tokens[count:])
+        if state.pending:
+            state.pushPending()
+
+
+def _record(state: StateInline, start: int, tokens: Sequence[Token]) -> None:
+    """Write into tokens where they stand; a rule has made them, which began at a place.
+
+    A rule for delimiters makes a token for each, behind the text before them.
+    """
+    if state.src[start] in "*_~":
+        at = state.pos
+        for token in reversed(tokens):
+            if at > start:
+                token.meta["span"] = at - len(token.content), at
+            at -= len(token.content)
+        return
+    for token in tokens:
+        if token.type != "text" and "span" not in token.meta:
+            token.meta["span"] = start, state.pos
+            if state.src[start] in "[!":
+                label = start + (1 if state.src[start] == "[" else 2)
+                token.meta["label"] = label, state.md.helpers.parseLinkLabel(state, label - 1)
+
+
 _DEEPEST_BOX = 80  # columns; there is code in deeper ones
 _MARKER = re.compile(
     r"""
@@ -171,11 +233,7 @@ def make_parser() -> MarkdownIt:
     parser.block.ruler.before(
         "reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]}
     )
-    for kind, pattern in (("formula", _FORMULA), ("template", _TEMPLATE)):
-        kept = partial(_read_kept, kind=kind, pattern=pattern)
-        parser.inline.ruler.before("escape", kind, kept)
-    for rule in parser.inline.ruler.__rules__:
-        rule.fn = _record(rule.name, rule.fn)
+    parser.inline = _InlineParser(parser.inline)
     return parser
 
 
@@ -200,30 +258,3 @@ def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool
         state.lineMax, state.blkIndent = outside, state.blkIndent - 4
     state.line = end
     return True
-
-
-def _record(name: str, rule: Rule) -> Rule:
-    """Return a rule that also records the places of its tokens."""
-
-    def recorded(state: StateInline, silent: bool) -> bool:
-        start, count, has_text = state.pos, len(state.tokens), bool(state.pending)
-        if not rule(state, silent):
-            return False
-        if silent or len(state.tokens) == count:
-            return True
-        tokens = state.tokens[count:]
-        if name in _DELIMITERS:  # one token for each mark, after the text before them
-            at = start
-            for token in tokens[1 if has_text else 0 :]:
-                token.meta["span"] = at, at + len(token.content)
-                at += len(token.content)
-            return True
-        for token in tokens:
-            if token.type != "text" and "span" not in token.meta:
-                token.meta["span"] = start, state.pos
-                if name in ("link", "image"):
-                    label = start + (1 if name == "link" else 2)
-                    token.meta["label"] = label, state.md.helpers.parseLinkLabel(state, label - 1)
-        return True
-
-    return recorded

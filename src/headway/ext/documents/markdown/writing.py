@@ -76,16 +76,16 @@ def _join(
 ) -> str:
     """Return the Markdown of a block from its texts and markup; special characters get a backslash."""
     is_heading_end = special is _HEADING_END and source.endswith("#")
-    out = ""
+    out, is_start = list[str](), True
     for part, is_markup in parts:
-        if is_markup:
-            out += part
-            continue
-        text = part if is_heading_end else special.sub(r"\\\g<0>", part)
-        if not out.strip():
-            text = escape_start(text, source)
-        out += text.replace("|", "\\|") if is_cell else text
-    return out
+        text = part
+        if not is_markup:
+            text = part if is_heading_end else special.sub(r"\\\g<0>", part)
+            text = escape_start(text, source) if is_start else text
+            text = text.replace("|", "\\|") if is_cell else text
+        out.append(text)
+        is_start = is_start and not text.strip()
+    return "".join(out)
 
 
 def _is_same(block: Paragraph, other: Paragraph) -> bool:
