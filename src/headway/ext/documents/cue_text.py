@@ -124,7 +124,8 @@ def write_cue(
 
 def _width(text: str) -> int:
     """Return how many letters are as wide as a text; Chinese characters and the like are as wide as two."""
-    return sum(1 + (east_asian_width(character) in "WF") for character in text)
+    wide = (character for character in text if east_asian_width(character) in "WF")
+    return len(text) if text.isascii() else len(text) + sum(1 for _ in wide)
 
 
 def _find_breaks(text: str, count: int) -> list[int]:

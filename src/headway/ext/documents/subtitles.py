@@ -57,7 +57,7 @@ _MOST_CUES = 6  # of a sentence
 _MOST_LINES = 2  # of a cue that had one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Time:
     """When a cue is shown, and where its text stands in the file."""
 
@@ -73,7 +73,7 @@ class _Time:
         return f"cue {number} ({hours:02}:{minutes:02}:{seconds:02})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Cue:
     """A passage of a cue: a whole cue, or what one of two speakers says in it.
 
@@ -94,7 +94,7 @@ class _Cue:
     most_lines: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Sentence:
     """The cues of a sentence; see `headway.ext.documents.edited_file.Entry`."""
 

@@ -3,8 +3,8 @@
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.edited_file import EditedFile
@@ -150,8 +150,7 @@ def read_xliff(data: bytes, options: DocumentOptions) -> Document:
     declared = _ENCODING.search(data[:200])
     name = declared[1].decode() if declared else ""
     file = read_text_file(data, options.source, name, is_xml=True)
-    document = parse_source(file.text)
-    root = document.children[1]
+    _, root = parse_source(file.text)
     version = root.attributes.get("version", "")
     if root.name != "xliff" or version[:2] not in ("1.", "2."):
         raise HeadwayError("is no XLIFF 1 or 2: it has no element xliff with such a version")
@@ -168,12 +167,14 @@ def read_xliff(data: bytes, options: DocumentOptions) -> Document:
             edits.append(Edit(node.start, node.tag_end, tag))
     units = [*_read_units(root)]
     for unit in units:
-        unit.parts = [*_make_parts(unit, options.is_complete)]
-    found = [unit for unit in units if unit.paragraphs]
+        parts = [*_make_parts(unit, options.is_complete)]
+        unit.text = MarkedText(parts, write_page_paragraph, make_translatable_nodes)
+        unit.holder.children = unit.source.children = ()  # which have been read, and take memory
+    found = [unit for unit in units if unit.text.paragraphs]
     return EditedFile(file, found, edits, partial(read_label, language=options.target))
 
 
-@dataclass
+@dataclass(slots=True)
 class _Unit:
     """A text with the place of its translation.
 
@@ -185,7 +186,7 @@ class _Unit:
         codes: Code of the original format (``originalData``), by its names.
         segments: The same text divided into segments (``seg-source``).
         target: The translation.
-        parts: What the new translation consists of: markup, translated segments, and the texts to translate.
+        text: What the new translation consists of: markup, translated segments, and the texts to translate.
     """
 
     holder: XmlNode
@@ -195,7 +196,7 @@ class _Unit:
     codes: Mapping[str, str]
     segments: XmlNode | None
     target: XmlNode | None
-    parts: Sequence[Part] = ()
+    text: MarkedText = field(init=False)
 
     @property
     def start(self) -> int:
@@ -205,13 +206,9 @@ class _Unit:
     @property
     def paragraphs(self) -> list[Paragraph]:
         """The texts to translate."""
-        for each in self._text.paragraphs:
+        for each in self.text.paragraphs:
             each.place = self.place
-        return self._text.paragraphs
-
-    @cached_property
-    def _text(self) -> MarkedText:
-        return MarkedText(self.parts, write_page_paragraph, make_translatable_nodes)
+        return self.text.paragraphs
 
     @property
     def is_translated(self) -> bool:
@@ -244,7 +241,7 @@ class _Unit:
                 holder = set_attribute(holder, "approved", "no")
         if holder != self.holder.tag:
             yield Edit(self.holder.start, self.holder.tag_end, holder)
-        element = f"{opening}{self._text.write(translations)}</{name}>"
+        element = f"{opening}{self.text.write(translations)}</{name}>"
         if self.target:
             yield Edit(self.target.start, self.target.end, element)
         else:

@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
 from xml.parsers import expat
 
@@ -18,6 +17,17 @@ _DATA, _DATA_END = "<![CDATA[", "]]>"
 # White space stands before each: a name is read once, from its beginning, and the time is linear in the length of the tag.
 _ATTRIBUTE = re.compile(r"""(?<=\s)([^\s=<>"'/]++)\s*+=\s*+("[^"]*"|'[^']*')""")
 _BEGINNING, _END = "<text>", "</text>"
+# Of a document that is well-formed.
+_TOKEN = re.compile(
+    r"""
+    [^<]+ | <!--.*?--> | <!\[CDATA\[.*?\]\]> | <\?.*?\?> | <!(?:"[^"]*"|'[^']*'|[^"'>])*>
+    | (?P<closing></[^>]*>)
+    | <(?P<name>[^\s/>]+)(?P<attributes>(?:"[^"]*"|'[^']*'|[^"'/>])*)(?P<empty>/?)>
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+Kind = Literal["element", "text", "data", "other"]
+_NOTHING: Mapping[str, str] = {}  # the attributes of most nodes
 
 
 @dataclass(slots=True)
@@ -28,25 +38,25 @@ class XmlNode:
         document: The source of the whole document.
         kind: The content of a CDATA section is "data"; a comment or the like is "other".
         start: Where the node starts.
+        end: Where the node ends.
         name: Of an element, without its prefix; "": the whole document.
         prefix: Of an element, with the colon.
         attributes: Of an element.
         tag_end: Where the opening tag of an element ends.
         close: Where its closing tag starts.
-        end: Where the node ends.
         children: The nodes in an element.
     """
 
     document: str
-    kind: Literal["element", "text", "data", "other"]
+    kind: Kind
     start: int
+    end: int
     name: str = ""
     prefix: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     tag_end: int = 0
     close: int = 0
-    end: int = 0
-    children: list["XmlNode"] = field(default_factory=list)
+    children: Sequence["XmlNode"] = ()
 
     @property
     def source(self) -> str:
@@ -89,94 +99,56 @@ class XmlNode:
         return next((child for child in self.children if child.name == name), None)
 
 
-def parse_source(source: str) -> XmlNode:
-    """Return an XML document, an element without tags around all that is in it.
+def parse_source(source: str) -> tuple[XmlNode, XmlNode]:
+    """Return an XML document, an element without tags around all that is in it, and its root.
 
     Raises:
         HeadwayError: If the document is not well-formed, declares entities, nests too deeply, or has too many tags.
     """
     check_count(source.count("<"), "tags")
-    return _Builder(source).build()
-
-
-class _Builder:
-    """Makes the nodes of a document from the events of a parser, each of which tells where it begins."""
-
-    def __init__(self, source: str) -> None:
-        self._document = XmlNode(source, "element", 0, close=len(source), end=len(source))
-        self._path = [self._document]
-        self._data = source.encode("utf-8", "replace")
-        self._byte = self._char = 0  # where the last event began
-        self._last: XmlNode | None = None  # ends, or its tag does, where the next event begins
-        self._parser = parser = expat.ParserCreate("utf-8")
-        parser.StartDoctypeDeclHandler = _refuse_entities
-        parser.StartElementHandler = self._open
-        parser.EndElementHandler = self._close
-        parser.CharacterDataHandler = self._add_text
-        parser.StartCdataSectionHandler = partial(self._add, "data")
-        parser.EndCdataSectionHandler = self._end_data
-        parser.CommentHandler = parser.ProcessingInstructionHandler = self._add_other
-
-    def build(self) -> XmlNode:
-        """Return the document."""
-        try:
-            self._parser.Parse(self._data, True)
-        except expat.ExpatError as error:
-            reason = expat.errors.messages[error.code]
-            raise HeadwayError(f"is no well-formed XML: line {error.lineno}: {reason}") from None
-        source, [root] = self._document.document, self._document.children
-        before = XmlNode(source, "other", 0, end=root.start)
-        after = XmlNode(source, "other", root.end, end=len(source))
-        self._document.children = [before, root, after]
-        return self._document
-
-    def _find_place(self) -> int:
-        """Return where the event begins, at which the last node or its tag ends."""
-        at = self._parser.CurrentByteIndex
-        self._char += len(self._data[self._byte : at].decode())
-        self._byte = at
-        if self._last is not None:
-            self._last.tag_end = self._last.end = self._char
-            self._last = None
-        return self._char
-
-    def _add(self, kind: Literal["element", "text", "data", "other"]) -> XmlNode:
-        node = XmlNode(self._document.document, kind, self._find_place())
-        self._path[-1].children.append(node)
-        self._last = node
-        return node
-
-    def _open(self, name: str, attributes: dict[str, str]) -> None:
-        node = self._add("element")
-        node.name, node.attributes = name.rpartition(":")[2], attributes
-        node.prefix = name.removesuffix(node.name)
-        self._path.append(node)
-        if len(self._path) > _DEEPEST:
+    parser = expat.ParserCreate("utf-8")
+    parser.StartDoctypeDeclHandler = _refuse_entities
+    try:
+        parser.Parse(source.encode("utf-8", "replace"), True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages[error.code]
+        raise HeadwayError(f"is no well-formed XML: line {error.lineno}: {reason}") from None
+    document = XmlNode(source, "element", 0, len(source), close=len(source))
+    path = [(document, list[XmlNode]())]  # the open elements, and what has been read of them
+    for found in _TOKEN.finditer(source):
+        if found["closing"]:
+            node, children = path.pop()
+            node.close, node.end, node.children = *found.span(), children or ()
+            continue
+        is_outside = len(path) == 1 and not found["name"]
+        node = XmlNode(source, "other", *found.span()) if is_outside else _make_node(found)
+        path[-1][1].append(node)
+        if found["name"] and not found["empty"]:
+            path.append((node, []))
+        if len(path) > _DEEPEST:
             raise HeadwayError(f"nests more than {_DEEPEST} elements")
-
-    def _close(self, name: str) -> None:
-        node, at = self._path.pop(), self._find_place()
-        is_empty = at == node.tag_end and node.tag.endswith("/>")
-        node.close, node.end = at, at if is_empty else node.document.index(">", at) + 1
-
-    def _add_text(self, text: str) -> None:
-        if self._last is None or not self._last.is_text:
-            self._add("text")
-
-    def _add_other(self, *content: str) -> None:
-        if len(self._path) > 1:
-            self._add("other")
-
-    def _end_data(self) -> None:
-        node = self._last
-        end = self._find_place() + len(_DATA_END)
-        if node is not None:
-            node.end = end
+    [(_, document.children)] = path
+    return document, next(node for node in document.children if node.name)
 
 
 def _refuse_entities(name: str, system: str | None, public: str | None, has_subset: int) -> None:
     if has_subset:
         raise HeadwayError("declares entities, which are not read")
+
+
+def _make_node(found: re.Match[str]) -> XmlNode:
+    """Return what a token is, or begins."""
+    source, (start, end) = found.string, found.span()
+    if name := found["name"]:
+        own = name.rpartition(":")[2]
+        values = _ATTRIBUTE.findall(source, found.start("attributes"), found.end("attributes"))
+        attributes = {key: html.unescape(value[1:-1]) for key, value in values}
+        return XmlNode(
+            source, "element", start, end, own, name.removesuffix(own), attributes, end, end
+        )
+    is_text = not found[0].startswith("<")
+    kind: Kind = "text" if is_text else "data" if found[0].startswith(_DATA) else "other"
+    return XmlNode(source, kind, start, end)
 
 
 def _find_attributes(tag: str) -> dict[str, tuple[int, int]]:
@@ -228,9 +200,9 @@ class XmlText(MarkedText):
 
     def __init__(self, source: str, tags: XmlTags) -> None:
         if source.lstrip().startswith(("<?xml", "<!DOCTYPE")):
-            nodes = parse_source(source).children
+            nodes = parse_source(source)[0].children
         else:
-            nodes = parse_source(_BEGINNING + source + _END).children[1].children
+            nodes = parse_source(_BEGINNING + source + _END)[1].children
         super().__init__([*_read_parts(nodes, tags, tags.is_outlined)], write_page_paragraph)
 
 
