@@ -1,6 +1,7 @@
 """Constrained search equals brute force, and costs free sentences nothing."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -8,7 +9,12 @@ import torch
 
 from headway.translation import beam_search
 from headway.translation.engines.constrained_decoding import NATURAL, ConstrainedDecoding
-from headway.translation.search.automaton import SentenceAutomaton
+from headway.translation.search.automaton import (
+    FORBIDDEN,
+    Automaton,
+    AutomatonState,
+    SentenceAutomaton,
+)
 from headway.translation.search.constraints import Constraint, WordEdges
 from support.toy_language import EOS, PAD, Toy, V, brute_force
 
@@ -96,6 +102,44 @@ def test_the_automaton_accepts_what_contains_all_constraints(case, words):
             is_strict = "exact" in case and (words is JOINED or "two" in case)
             if "beginning" not in case and not is_strict:
                 assert accepted == expected, tokens
+
+
+def draw_automaton(luck):
+    """Return an automaton of constraints that begin, contain and overlap each other, and the number of its letters."""
+    size = luck.choice([2, 3, 5])
+    constraints = []
+    for _ in range(luck.randint(1, 4)):
+        lengths = [luck.randint(1, 4) for _ in range(luck.randint(1, 3))]
+        alternatives = {tuple(luck.randrange(size) for _ in range(each)) for each in lengths}
+        constraints.append(constraint(*sorted(alternatives), is_exact=luck.random() < 0.3))
+    return Automaton(tuple(constraints), tuple(luck.randrange(4) for _ in range(size))), size
+
+
+def test_the_label_of_a_token_is_that_of_the_state_after_it():
+    luck = random.Random(1)
+    for _ in range(300):
+        automaton, size = draw_automaton(luck)
+        state = AutomatonState()
+        for _ in range(9):
+            labels = automaton.labels(state)
+            after = [automaton.advance(state, letter) for letter in range(size)]
+            known = [FORBIDDEN if each is None else automaton.labels(each).now for each in after]
+            assert labels.of_alphabet.tolist() == known
+            state = automaton.advance(state, luck.randrange(-4, size)) or state
+
+
+def test_the_work_for_a_state_does_not_grow_with_the_tokens_of_its_constraints():
+    def count_steps(size):
+        """Return how many letters are tried for each state of a translation with words of so many tokens."""
+        spelled = [tuple(range(size * n, size * n + size)) for n in range(16)]
+        automaton = Automaton(tuple(map(constraint, spelled)), (0,) * 16 * size)
+        states = [AutomatonState()]
+        for letter in range(16 * size):
+            automaton.labels(states[-1])
+            states.append(automaton.advance(states[-1], letter))
+        return automaton.advance.cache_info().misses / len(states)
+
+    assert count_steps(12) <= count_steps(3) < 16
 
 
 @pytest.mark.slow

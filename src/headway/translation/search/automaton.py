@@ -95,7 +95,15 @@ class Automaton:
         for number, constraint in enumerate(constraints):
             for alternative in constraint.alternatives:
                 self._numbers.setdefault(alternative, []).append(number)
-        self._prefixes = {a[: end + 1] for a in self._numbers for end in range(len(a))}
+        # By what begins an alternative: the letters that go on with it, and the constraints with the tokens that complete each.
+        self._next_letters: dict[tuple[int, ...], set[int]] = {}
+        self._completions: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        for a, numbers in self._numbers.items():
+            for end in range(len(a)):
+                self._next_letters.setdefault(a[:end], set()).add(a[end])
+                self._completions.setdefault(a[:end], []).extend((n, len(a) - end) for n in numbers)
+        self._prefixes = {*self._next_letters, *self._numbers} - {()}
+        self._continues = np.array([kind & CONTINUES for kind in kinds], dtype=bool)
         # An alternative that continues words needs a token before it that ends the word.
         self._shortest = [
             min(len(a) + (kinds[a[0]] & CONTINUES) for a in c.alternatives) for c in constraints
@@ -104,7 +112,7 @@ class Automaton:
         self._has_exact = any(constraint.is_exact for constraint in constraints)
         # The same questions are asked for many hypotheses.
         self.advance, self.labels = cache(self._advance), cache(self._label_tokens)
-        self._label_whole = cache(self._compute_label)
+        self._label_whole, self._letters_after = cache(self._compute_label), cache(self._list_next)
 
     def is_done(self, state: AutomatonState) -> bool:
         """Return whether all constraints are met for good, whatever comes next."""
@@ -113,16 +121,17 @@ class Automaton:
 
     def _begun(self, state: AutomatonState) -> list[tuple[int, int]]:
         """Return the constraints that ``tail`` has begun, and the tokens that complete each."""
-        if not state.tail:
-            return []
         return [
-            (number, len(alternative) - len(tail))
-            for tail in (state.tail[start:] for start in self._starts(state))
-            for alternative, numbers in self._numbers.items()
-            if len(alternative) > len(tail) and alternative[: len(tail)] == tail
-            for number in numbers
+            (number, left)
+            for start in self._starts(state)
+            for number, left in self._completions.get(state.tail[start:], ())
             if not state.met >> number & 1
         ]
+
+    def _list_next(self, tail: tuple[int, ...]) -> set[int]:
+        """Return the letters that go on with an alternative that ``tail`` has begun; without a tail, those that begin one."""
+        begun = (tail[start:] for start in range(len(tail) or 1))
+        return {letter for each in begun for letter in self._next_letters.get(each, ())}
 
     def _starts(self, state: AutomatonState) -> range:
         """Return where the tokens of ``tail`` start that count for no constraint."""
@@ -142,14 +151,23 @@ class Automaton:
 
     def _label_tokens(self, state: AutomatonState) -> Labels:
         """Return how far a hypothesis in a state is from meeting all constraints after each token."""
-        after = [self.advance(state, letter) for letter in self.letters]
-        found = [(FORBIDDEN, FORBIDDEN) if each is None else self._label(each) for each in after]
         new, needed_new = self._label(AutomatonState(state.met))
         # A word that has met a constraint does so no longer if it goes on.
         is_broken = state.has_just_met and state.is_inside
         met = state.met & ~(1 << state.last) if is_broken else state.met
         longer, needed_longer = self._label(AutomatonState(met))
-        of_alphabet, needed = (np.array(each, dtype=np.int64) for each in zip(*found, strict=True))
+        if state.tail:  # a token that goes on with nothing begins an alternative as it does after a token of none
+            fresh = self.labels(AutomatonState(state.met, is_inside=state.is_inside))
+            broken = self.labels(AutomatonState(met, is_inside=state.is_inside))
+            of_alphabet = np.where(self._continues, broken.of_alphabet, fresh.of_alphabet)
+            needed = np.where(self._continues, broken.needed_of_alphabet, fresh.needed_of_alphabet)
+        else:
+            of_alphabet = np.where(self._continues, longer, new)
+            needed = np.where(self._continues, needed_longer, needed_new)
+        for letter in self._letters_after(state.tail):
+            after = self.advance(state, letter)
+            found = (FORBIDDEN, FORBIDDEN) if after is None else self._label(after)
+            of_alphabet[letter], needed[letter] = found
         now, _ = self._label(state)
         missing = [c for n, c in enumerate(self.constraints) if not state.met >> n & 1]
         lacks_terms = int(bool(missing) and all(constraint.is_term for constraint in missing))
