@@ -37,13 +37,11 @@ class _Number(NamedTuple):
     Attributes:
         readings: What it may mean: a value, or as an integer the hour of a day.
         is_needed: Whether the other text must have it, too, because it hardly writes it as a word.
-        is_dated: Whether it is a part of a date or a time of day, so that only the name of a month may stand for it.
         is_scaled: Whether it counts thousands, millions and the like.
     """
 
     readings: frozenset[str | int]
     is_needed: bool
-    is_dated: bool = False
     is_scaled: bool = False
 
     def meanings(self) -> Iterator[_Meaning]:
@@ -100,10 +98,11 @@ class _Mention(NamedTuple):
             yield from (_Number(frozenset([digits]), is_needed=True) for digits in rest if digits)
         elif _DATE.fullmatch(self.written):
             parts = map(_read_digits, self.written.split("."))
-            yield from (_read_plain(digits)._replace(is_dated=True) for digits in parts)
+            yield from map(_read_plain, parts)
+        elif ":" in self.written:  # the score 2:1, which is 2-1 in other languages
+            yield from map(_read_plain, map(_read_digits, self.written.split(":")))
         elif self.half and self.written in _HALF_HOURS:
-            hours = _read_hours(self._find_hours(self.written))
-            yield hours._replace(is_needed=False, is_dated=True)
+            yield _read_hours(self._find_hours(self.written))._replace(is_needed=False)
         else:
             yield _read_plain(self.value)._replace(is_scaled=self.is_scaled)
 
@@ -140,7 +139,8 @@ class _Mention(NamedTuple):
 def count_different_numbers(source: str, translation: str) -> int:
     """Return how many numbers stand in one of two texts only.
 
-    A number below 13 may stand in one text only, because the other one may have a word for it.
+    A number below 13 may stand in one text only, because the other one may have a word for it; but not if each text has one
+    that the other lacks, such as 2 and 3.
     """
     mentions = [[*_find_mentions(text)] for text in (source, translation)]
     counts = [Counter(mention.key for mention in each) for each in mentions]
@@ -150,12 +150,8 @@ def count_different_numbers(source: str, translation: str) -> int:
         for each in mentions
     )
     alone = _leave_out_pairs(numbers, others)
-    different = sum(number.is_needed for some in alone for number in some)
-    # 04.02. is Feb 4 without its 2, but not Feb 5: each has a number that the other lacks.
-    small = [[each for each in some if not each.is_needed] for some in alone]
-    if any(number.is_dated for each in small for number in each):
-        different += min(map(len, small))
-    return different
+    needed = [sum(number.is_needed for number in some) for some in alone]
+    return sum(needed) + min(len(some) - count for some, count in zip(alone, needed, strict=True))
 
 
 def _leave_out_pairs(
@@ -211,7 +207,7 @@ def _read_rest(mentions: Sequence[_Mention], common: Counter[tuple[str, str]]) -
 
 def _read_hours(hours: set[int]) -> _Number:
     """Return an hour of the day, which the other text may write as a plain number."""
-    return _Number(frozenset([*hours, *map(str, hours)]), is_needed=True)
+    return _Number(frozenset([*hours, *map(_read_digits, map(str, hours))]), is_needed=True)
 
 
 def _read_plain(value: str) -> _Number:
