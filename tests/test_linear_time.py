@@ -15,7 +15,7 @@ from headway.ext.documents.paragraph import Translated
 from headway.ext.protect.protected_text import find_protected_text
 from headway.text import find_words
 from headway.translation.splitting import split_sentences
-from support.documents import MAKERS, make_file
+from support.documents import TEXT_FORMATS, make_file
 from support.office_files import OFFICE_MAKERS
 from support.office_packages import change_member
 from support.pumping import Found, find_patterns, is_slow, pumped, slow_text
@@ -26,7 +26,7 @@ SLOW = [
     (r"(?s)<(\w+)c\s([^<>]*)>(?:(?!</c>).)*</c>", "sub"),
 ]  # fmt: skip
 FAST = [(r"\s++$", "match"), (r'"[^"]*"', "finditer"), (r"(?:a|ab)+c", "match"), (r"<a[^<>]*+>", "search")]  # fmt: skip
-FORMATS = [suffix for suffix in list_suffixes() if suffix in {*MAKERS, *OFFICE_MAKERS}]
+FORMATS = [suffix for suffix in list_suffixes() if suffix in {*TEXT_FORMATS, *OFFICE_MAKERS}]
 SIGNS = [
     *"<>&\"'{}[]()|\\*_`~$%#:;-=!/.,\n\r\t ",
     "<!--",

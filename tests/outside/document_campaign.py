@@ -27,7 +27,7 @@ from support.document_promises import (
     translated,
     unchanged,
 )
-from support.documents import MAKERS
+from support.documents import TEXT_FORMATS
 from support.office_files import OFFICE_MAKERS
 
 
@@ -40,7 +40,7 @@ class Documents(Campaign):
         if options.files:
             self.check_files(Path(options.files))
             return
-        suffixes, slowest = options.formats or [*MAKERS, *OFFICE_MAKERS], 0.0
+        suffixes, slowest = options.formats or [*TEXT_FORMATS, *OFFICE_MAKERS], 0.0
 
         def check(count: int, promise: Callable[[str, int], str]) -> Iterable[str]:
             nonlocal slowest

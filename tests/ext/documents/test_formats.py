@@ -16,10 +16,10 @@ from headway.ext.documents.opening import (
 from headway.ext.documents.paragraph import Translated
 from support.bounds import grows_less
 from support.document_promises import CUE, SHAPES, changed, damaged, read_shape, unchanged
-from support.documents import MAKERS
+from support.documents import TEXT_FORMATS
 
 
-@pytest.mark.parametrize("suffix", MAKERS)
+@pytest.mark.parametrize("suffix", TEXT_FORMATS)
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
 def test_documents_keep_their_promises(suffix: str, promise: Callable[[str, int], str]) -> None:
     assert [broken for seed in range(8) if (broken := promise(suffix, seed))] == []
