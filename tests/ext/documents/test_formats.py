@@ -1,6 +1,5 @@
 """Documents of text formats: through translators whose result is known, only the text changes."""
 
-from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -21,7 +20,7 @@ from support.documents import TEXT_FORMATS
 
 @pytest.mark.parametrize("suffix", TEXT_FORMATS)
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
-def test_documents_keep_their_promises(suffix: str, promise: Callable[[str, int], str]) -> None:
+def test_documents_keep_their_promises(suffix, promise):
     assert [broken for seed in range(8) if (broken := promise(suffix, seed))] == []
 
 
@@ -47,10 +46,8 @@ XLIFF = "<xliff version='1.2'><file><body>{}</body></file></xliff>"
         pytest.param(".xlf", 500, lambda n: XLIFF.format(f"<trans-unit><source>a</source><note>{'b' * 900}</note></trans-unit>" * n), marks=pytest.mark.slow),
     ],
 )  # fmt: skip
-def test_the_time_for_a_file_grows_with_its_size(
-    suffix: str, count: int, make: Callable[[int], str]
-) -> None:
-    def work(count: int) -> None:
+def test_the_time_for_a_file_grows_with_its_size(suffix, count, make):
+    def work(count):
         with suppress(HeadwayError):
             document = open_document(make(count).encode(), f"x{suffix}")
             document.write([Translated(each.text.upper()) for each in document.paragraphs])
@@ -60,10 +57,10 @@ def test_the_time_for_a_file_grows_with_its_size(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", sorted({suffix for suffix, *_ in SHAPES}))
-def test_the_time_for_repeated_marks_is_linear(suffix: str) -> None:
+def test_the_time_for_repeated_marks_is_linear(suffix):
     for shape in SHAPES:
 
-        def read(count: int, shape: tuple[str, str, str, str] = shape) -> None:
+        def read(count, shape=shape):
             assert not read_shape(*shape, count)
 
         # A page is searched for its encoding in its first 2,048 bytes alone.
@@ -72,12 +69,12 @@ def test_the_time_for_repeated_marks_is_linear(suffix: str) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "most"), [(".md", 8_000_000), (".json", 8_000_000), (".docx", 64_000_000)])  # fmt: skip
-def test_a_file_that_is_too_large_is_refused(suffix: str, most: int) -> None:
+def test_a_file_that_is_too_large_is_refused(suffix, most):
     with pytest.raises(HeadwayError, match=f"has {most + 1:,} bytes: .*{most:,}"):
         open_document(bytes(most + 1), f"x{suffix}")
 
 
-def test_every_suffix_is_read_and_others_are_named() -> None:
+def test_every_suffix_is_read_and_others_are_named():
     for suffix in list_suffixes():
         with pytest.raises(HeadwayError) as raised:
             open_document(b"\xff\x00\x01", f"x{suffix}")
@@ -91,14 +88,14 @@ def test_every_suffix_is_read_and_others_are_named() -> None:
     assert is_document("X.HTML")
 
 
-def test_what_a_file_is_converted_to_can_be_translated() -> None:
+def test_what_a_file_is_converted_to_can_be_translated():
     for targets, others in CONVERSIONS.items():
         assert {*targets.split(" or ")} <= {*list_suffixes()}, targets
         assert {*list_suffixes()}.isdisjoint(others.split()), others
 
 
 @pytest.mark.parametrize("name", ["a.txt", "train.en", "test.2016.de.gz", "a.TXT.xz", "lines"])
-def test_a_file_of_another_name_may_be_lines(name: str) -> None:
+def test_a_file_of_another_name_may_be_lines(name):
     check_is_lines(name)
 
 
@@ -127,6 +124,6 @@ def test_a_file_of_another_name_may_be_lines(name: str) -> None:
         ("a.srt.gz", "is a compressed document: decompress it first"),
     ],
 )
-def test_a_file_that_is_neither_lines_nor_a_document_is_refused(name: str, message: str) -> None:
+def test_a_file_that_is_neither_lines_nor_a_document_is_refused(name, message):
     with pytest.raises(HeadwayError, match=f"^{name}: {message}$"):
         check_is_lines(name)

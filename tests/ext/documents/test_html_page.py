@@ -3,7 +3,6 @@
 import html
 import random
 import re
-from collections.abc import Sequence
 
 import pytest
 
@@ -15,11 +14,11 @@ from support.bounds import grows_less
 from support.documents import same, translate
 
 
-def linked(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> WordLinks:
+def linked(source, target, pairs):
     return WordLinks(find_words(source), find_words(target), list(pairs))
 
 
-def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str:
+def one_block(source, target, pairs):
     page = HtmlPage(source)
     [block] = page.paragraphs
     return page.write([Translated(target, linked(block.text, target, pairs))])
@@ -58,14 +57,12 @@ def one_block(source: str, target: str, pairs: Sequence[tuple[int, int]]) -> str
         ("a <b>b</b>", "", [], "<b></b>"),
     ],
 )
-def test_tags_follow_their_words(
-    source: str, target: str, pairs: list[tuple[int, int]], expected: str
-) -> None:
+def test_tags_follow_their_words(source, target, pairs, expected):
     assert one_block(source, target, pairs) == expected
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_line_breaks_around_a_text_stay(end: str) -> None:
+def test_line_breaks_around_a_text_stay(end):
     for source, expected in (
         ("<body>\n<p>a b\n  <p>\n\tc <i>d</i>\n</body>\n", "<body>\n<p>A B\n  <p>\n\tC <i>D</i>\n</body>\n"),
         ("<li>\n a\n b\n<ul>", "<li>\n A B\n<ul>"),
@@ -76,7 +73,7 @@ def test_line_breaks_around_a_text_stay(end: str) -> None:
         assert written == expected.replace("\n", end)
 
 
-def test_blocks_code_and_comments_stay() -> None:
+def test_blocks_code_and_comments_stay():
     source = (
         "<!DOCTYPE html><!-- a > b --><div class=\"x>y\"><p>One<br/>two</p><script>if (a<b) {}</script>"
         "<p translate=\"no\">Keep <b>me</b></p><pre>x\n y</pre><ul><li>four</ul> &amp; 1 < 2</div>"
@@ -86,11 +83,11 @@ def test_blocks_code_and_comments_stay() -> None:
     assert page.write([same(block) for block in page.paragraphs]) == source
 
 
-def upper(text: str) -> Translated:
+def upper(text):
     return Translated(text.upper(), WordLinks.identity(text))
 
 
-def translated(source: str) -> list[str]:
+def translated(source):
     """Return what is translated; `_` stands for an element that stays."""
     marked = map(KeptMarks, HtmlPage(source).paragraphs)
     return [re.sub("[\ue000-\uf8ff]", "_", marks.text) for marks in marked]
@@ -114,7 +111,7 @@ def translated(source: str) -> list[str]:
         ),
     ],
 )
-def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> None:
+def test_attributes_say_what_is_left_alone(source, texts):
     assert translated(source) == texts
 
 
@@ -149,7 +146,7 @@ def test_attributes_say_what_is_left_alone(source: str, texts: list[str]) -> Non
         ("a <x-b>b</x-b><x-b>c</x-b>", ["a bc"]),
     ],
 )  # fmt: skip
-def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts: list[str]) -> None:
+def test_texts_that_are_seen_apart_are_translated_one_by_one(source, texts):
     assert translated(source) == texts
     page = HtmlPage(source)
     written = page.write([translate(block, str.upper) for block in page.paragraphs])
@@ -182,13 +179,13 @@ def test_texts_that_are_seen_apart_are_translated_one_by_one(source: str, texts:
         ("<script><!--><script>'</script>one", ["one"]),
     ],
 )  # fmt: skip
-def test_what_browsers_show_as_text_is_text(source: str, texts: list[str]) -> None:
+def test_what_browsers_show_as_text_is_text(source, texts):
     page = HtmlPage(source)
     assert [block.text for block in page.paragraphs] == texts
     assert page.write([same(block) for block in page.paragraphs]) == source
 
 
-def test_no_character_is_lost_in_random_markup() -> None:
+def test_no_character_is_lost_in_random_markup():
     chooser = random.Random(3)
     bits = [*["{{", "}}", "{%", "%}", "<%", "%>", "?>", "<", ">", "/", "!", "--", "-", "=", "'", '"', "a", "b", "script", "title", "?"], "<?php ", " ", "\n"]  # fmt: skip
     for _ in range(1_000):
@@ -213,7 +210,7 @@ def test_no_character_is_lost_in_random_markup() -> None:
         ("<code>{{ a }}</code> one", "one <code>{{ a }}</code>"),
     ],
 )  # fmt: skip
-def test_tags_of_template_engines_stay(source: str, expected: str) -> None:
+def test_tags_of_template_engines_stay(source, expected):
     page = HtmlPage(source)
     marked = [KeptMarks(block) for block in page.paragraphs]
     assert page.write([each.expand(reverse(each.text)) for each in marked]) == expected
@@ -231,21 +228,21 @@ def test_tags_of_template_engines_stay(source: str, expected: str) -> None:
         ("<ruby>1<rt>x</rt></ruby>", "1", "<ruby>1<rt>x</rt></ruby>"),
     ],
 )  # fmt: skip
-def test_a_reading_belongs_to_the_old_word(source: str, text: str, expected: str) -> None:
+def test_a_reading_belongs_to_the_old_word(source, text, expected):
     page = HtmlPage(source)
     assert [block.text for block in page.paragraphs] == [text]
     assert page.write([Translated(text, WordLinks.identity(text))]) == source
     assert page.write([upper(text)]) == expected
 
 
-def test_numbers_of_characters_mean_what_they_do_in_html() -> None:
+def test_numbers_of_characters_mean_what_they_do_in_html():
     for number in ("65", "0065", "0", "128512", "1114111", "1114112", "99999999999"):
         for text in (f"a&#{number};b", f"a&#{number} b", f"a&#x{number};b"):
             assert translated(text) == [html.unescape(text)]
     assert translated(f"a&#{'1' * 5000};b&#{'0' * 5000}65;") == ["a\ufffdbA"]
 
 
-def reverse(text: str) -> Translated:
+def reverse(text):
     """Return a translation that turns the words round: links are known."""
     found = text.split()
     target = " ".join(reversed(found))
@@ -253,7 +250,7 @@ def reverse(text: str) -> Translated:
     return Translated(target, linked(text, target, pairs))
 
 
-def reverse_page(source: str) -> str:
+def reverse_page(source):
     page = HtmlPage(source)
     return page.write([reverse(block.text) for block in page.paragraphs])
 
@@ -266,11 +263,11 @@ def reverse_page(source: str) -> str:
         ("<b><a>one two</a><a>a b</a></b>", "<b><a>two one</a><a>b a</a></b>"),
     ],
 )
-def test_an_element_around_several_texts_stays_around_them(source: str, expected: str) -> None:
+def test_an_element_around_several_texts_stays_around_them(source, expected):
     assert reverse_page(source) == expected
 
 
-def random_html(chooser: random.Random) -> str:
+def random_html(chooser):
     nodes = [
         "<b>", "</b>", "<i>", "</i>", "<a href=\"?a=1&b=2\">", "</a>", "<br>", "<p>", "</p>", "<img>",
         "<", ">", "&amp;", "&lt;", "&", "word", "two words", " ", "\n", ".", "<code>", "</code>",
@@ -280,7 +277,7 @@ def random_html(chooser: random.Random) -> str:
 
 
 @pytest.mark.slow
-def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
+def test_every_tag_comes_back_once_and_no_word_is_lost():
     chooser = random.Random(4)
     for _ in range(300):
         source = random_html(chooser)
@@ -298,10 +295,10 @@ def test_every_tag_comes_back_once_and_no_word_is_lost() -> None:
 
 
 @pytest.mark.slow
-def test_well_formed_html_stays_well_formed() -> None:
+def test_well_formed_html_stays_well_formed():
     chooser = random.Random(5)
 
-    def tree(depth: int) -> str:
+    def tree(depth):
         parts = []
         for _ in range(chooser.randrange(1, 4)):
             name, has_more = chooser.choice(["b", "i", "em", "a"]), depth and chooser.random() < 0.6
@@ -333,12 +330,10 @@ def test_well_formed_html_stays_well_formed() -> None:
         ("{1}", (0, 1)),
     ],
 )
-def test_the_time_for_words_with_few_links_or_all_is_linear(
-    source: str, link: tuple[int, ...]
-) -> None:
+def test_the_time_for_words_with_few_links_or_all_is_linear(source, link):
     """Tags between words of which none, or one, became all that there is."""
 
-    def write(count: int) -> None:
+    def write(count):
         page = HtmlPage(source.format("<wbr>" * count, "<b>x</b> " * count, " ." * 2 * count))
         target = "A " * 2 * count
         links = linked(page.paragraphs[0].text, target, [])

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from headway.config import SearchConfig
 from headway.ext.documents.document_translation import KeptMarks, expand_kept, translate_document
@@ -14,7 +13,6 @@ from headway.ext.quality.learned_quality import examine_lines
 from headway.text import WordLinks, find_words
 from headway.translation import Translator
 from headway.translation.pipeline import Pipeline
-from headway.translation.requests import Job
 from headway.translation.translation import Translation
 from support.extended_pieces import translate_texts
 from support.pieces import cut
@@ -25,12 +23,10 @@ SEVEN = Element(9, 10, "f", is_kept=True)
 LIST = Element(19, 23, "b", inner=[Element(19, 23, "c", is_kept=True)])
 
 
-def test_the_model_does_not_read_what_a_document_keeps(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
+def test_the_model_does_not_read_what_a_document_keeps(translator, monkeypatch):
+    read = []
 
-    def translate(_: Pipeline, line: str) -> Job[list[Translation]]:
+    def translate(_, line):
         read.append(line)
         yield []
         return [Translation(line.upper(), 0.0, 0.0, alignment=[])]
@@ -46,16 +42,14 @@ def test_the_model_does_not_read_what_a_document_keeps(
     assert found[0].text == "THE LIST SEES"
 
 
-def test_symbols_alone_stay_in_documents(translator: Translator) -> None:
+def test_symbols_alone_stay_in_documents(translator):
     page = b"<table><tr><td>x</td><td>II</td><td>m<sup>2</sup></td><td>5 x 3</td></tr></table>"
     document = open_document(page, "x.html")
     found = [*translate_document(translator, document, translator.default_search)]
     assert document.write([each.for_document for each in found]) == page
 
 
-def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
-    translator: Translator,
-) -> None:
+def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(translator):
     """A calibration, too, counts lines of several sentences, as they are."""
     line = "The cat sees a dog. The tree runs."
     own = Translator(
@@ -68,7 +62,7 @@ def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(
     assert not np.isnan(examine_lines(own, [line], [line])).any()
 
 
-def test_the_text_may_contain_such_characters() -> None:
+def test_the_text_may_contain_such_characters():
     text = "\ue000\ue001 and x"
     marks = KeptMarks(Paragraph(text, [Element(7, 8, "c", is_kept=True)]))
     assert marks.expand_text(marks.text) == text
@@ -80,7 +74,7 @@ def test_the_text_may_contain_such_characters() -> None:
     assert marks.expand_text(marks.text) == many
 
 
-def test_links_belong_to_the_whole_texts() -> None:
+def test_links_belong_to_the_whole_texts():
     marks = KeptMarks(Paragraph(TEXT, [SEVEN, LIST]))
     _, _, seven, _, _, name, _ = marks.text.split()
     target = f"Die {name} und Seite {seven} jetzt."

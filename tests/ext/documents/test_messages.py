@@ -7,7 +7,7 @@ import re
 import pytest
 from babel import Locale
 
-from headway.ext.documents.icu_message import MOST_SENTENCES, IcuMessage, parse_message
+from headway.ext.documents.icu_message import MOST_SENTENCES, parse_message
 from headway.ext.documents.opening import list_notices, open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from support.bounds import bounded
@@ -15,27 +15,27 @@ from support.bounds import bounded
 WITH_MORE_FORMS = "pl ru uk cs hr lt ro sl lv he ga mt cy ar gd sr_Latn pl-PL"
 
 
-def sentences(text: str) -> list[str]:
+def sentences(text):
     message = parse_message(text)
     assert message is not None, text
     return list_sentences(message)
 
 
-def list_sentences(message: IcuMessage) -> list[str]:
+def list_sentences(message):
     return [paragraph.text for paragraph in message.paragraphs]
 
 
-def write(message: IcuMessage, texts: list[str]) -> str:
+def write(message, texts):
     return message.write([*map(Translated, texts)]).text
 
 
-def identity(text: str) -> str:
+def identity(text):
     message = parse_message(text)
     assert message is not None, text
     return write(message, list_sentences(message))
 
 
-def test_each_case_is_a_whole_sentence() -> None:
+def test_each_case_is_a_whole_sentence():
     text = "{who} has {n, plural, =0 {no dogs} one {# dog} other {# dogs}} in {city}."
     found = sentences(text)
     assert found == [
@@ -57,7 +57,7 @@ def test_each_case_is_a_whole_sentence() -> None:
     )
 
 
-def test_a_number_means_the_same_where_its_text_has_moved() -> None:
+def test_a_number_means_the_same_where_its_text_has_moved():
     text = "{n, plural, one {# dog} other {# dogs}} and {m, plural, one {# cat} other {# cats}} #1"
     assert identity(text) == (
         "{n, plural,"
@@ -68,7 +68,7 @@ def test_a_number_means_the_same_where_its_text_has_moved() -> None:
     assert identity(formats) == formats
 
 
-def test_apostrophes_quote_nothing() -> None:
+def test_apostrophes_quote_nothing():
     message = parse_message("{n, plural, one {the dog's #} other {the dogs' {x}}}")
     assert message is not None
     assert list_sentences(message) == ["the dog's {n, number}", "the dogs' {x}"]
@@ -96,13 +96,13 @@ def test_apostrophes_quote_nothing() -> None:
         "{n, plural, other {" * 900,
     ],
 )
-def test_other_text_is_no_message(text: str) -> None:
+def test_other_text_is_no_message(text):
     with bounded(1):
         assert parse_message(text) is None
 
 
 @pytest.mark.parametrize("language", WITH_MORE_FORMS.split())
-def test_a_language_with_more_forms_gets_a_case_of_its_own_for_each(language: str) -> None:
+def test_a_language_with_more_forms_gets_a_case_of_its_own_for_each(language):
     """Each is made from a number that the form serves, as the Unicode CLDR says."""
     rule = Locale.parse(language.replace("-", "_")).plural_form
     names = {rule(number) for number in range(200)}
@@ -111,7 +111,7 @@ def test_a_language_with_more_forms_gets_a_case_of_its_own_for_each(language: st
         message = parse_message(text, language)
         assert message is not None
 
-        def decline(sentence: str) -> str:
+        def decline(sentence):
             found = re.search(r"\d+", sentence)
             return f"{sentence} ({rule(int(found[0]))})" if found else f"{sentence} (?)"
 
@@ -130,7 +130,7 @@ def test_a_language_with_more_forms_gets_a_case_of_its_own_for_each(language: st
         assert {*re.findall(r"(\w+) \{(?!place)", lost)} == {"0", "one", "other"}
 
 
-def random_message(chooser: random.Random, depth: int) -> str:
+def random_message(chooser, depth):
     """Return a random ICU message; no two of its texts have the same word."""
     parts = []
     for _ in range(chooser.randrange(1, 4)):
@@ -147,7 +147,7 @@ def random_message(chooser: random.Random, depth: int) -> str:
 
 
 @pytest.mark.slow
-def test_what_was_written_is_read_again_with_the_same_sentences() -> None:
+def test_what_was_written_is_read_again_with_the_same_sentences():
     chooser = random.Random(1)
     seen = 0
     for _ in range(600):
@@ -165,7 +165,7 @@ def test_what_was_written_is_read_again_with_the_same_sentences() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".json", ".po", ".xlf", ".csv"])
-def test_every_text_of_a_file_is_translated(suffix: str) -> None:
+def test_every_text_of_a_file_is_translated(suffix):
     text = "{n,plural, one{# dog}  other{# dogs}} of {name}"
     content = {
         ".json": json.dumps({"a": text, "b": "a cat"}),
@@ -192,7 +192,7 @@ def test_every_text_of_a_file_is_translated(suffix: str) -> None:
     assert "A CAT" in written.decode()
 
 
-def test_a_message_with_inline_elements_stays() -> None:
+def test_a_message_with_inline_elements_stays():
     """As Angular writes them: the element is a number in one of the cases."""
     source = (
         '<xliff version="1.2"><file><body><trans-unit id="1"><source>It has {VAR, plural, =0 {none} other '
@@ -215,7 +215,7 @@ def test_a_message_with_inline_elements_stays() -> None:
         " ".join(["{n, select, a {b} other {c}}"] * 5),
     ],
 )
-def test_a_message_that_is_too_complicated_stays(text: str) -> None:
+def test_a_message_that_is_too_complicated_stays(text):
     for source, name in (
         (json.dumps({"a": text, "b": "{n} dogs"}), "x.json"),
         (f'#, fuzzy\nmsgid "{text}"\nmsgstr "z"\n\nmsgid "{{n}} dogs"\nmsgstr ""\n', "x.po"),

@@ -36,7 +36,7 @@ from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translat
         ),
     ],
 )  # fmt: skip
-def test_a_message_has_one_mnemonic_or_none(source: str, text: str | None) -> None:
+def test_a_message_has_one_mnemonic_or_none(source, text):
     found = read_mnemonic(Paragraph(source))
     assert (found.paragraphs[0].text if found else None) == text
 
@@ -57,16 +57,14 @@ def test_a_message_has_one_mnemonic_or_none(source: str, text: str | None) -> No
         ("&Open", "打开 OpenGL", "打开 &OpenGL"),
     ],
 )
-def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(
-    source: str, target: str, expected: str
-) -> None:
+def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(source, target, expected):
     found = read_mnemonic(Paragraph(source))
     assert found
     assert found.write([Translated(target)]).text == expected
 
 
 @pytest.mark.parametrize("suffix", [".po", ".xlf"])
-def test_files_of_messages_are_translated_without_marks(suffix: str) -> None:
+def test_files_of_messages_are_translated_without_marks(suffix):
     sources = ["&Add all", "Red {n,plural,one{dog}other{dogs}}", "a && b"]
     content = {
         ".po": "".join(f'msgid "{each}"\nmsgstr ""\n\n' for each in sources),

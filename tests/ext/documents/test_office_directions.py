@@ -1,7 +1,6 @@
 """An office file that is translated into a language of the other direction is read in that direction."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -26,14 +25,14 @@ SLIDES = "vnd.openxmlformats-officedocument.presentationml."
 BIDI = "<w:pPrDefault><w:pPr><w:bidi/></w:pPr></w:pPrDefault>"
 
 
-def turn(data, suffix, part, options, change: Callable[[str], str] = str) -> str:
+def turn(data, suffix, part, options, change=str):
     """Return a part of a translated file; the texts stay, or are changed."""
     document = open_document(data, f"x{suffix}", options)
     out = document.write([translate(paragraph, change) for paragraph in document.paragraphs])
     return read_part(out, part)
 
 
-def turn_word(content, options, part="document", change: Callable[[str], str] = str) -> str:
+def turn_word(content, options, part="document", change=str):
     contents = {"document": "", part: content}
     parts = [
         (f"word/{name}.xml", f"{WORD_TEXT}.{name}{'.main' * (name == 'document')}", f'<w:{name} xmlns:w="w">{text}</w:{name}>')
@@ -59,7 +58,7 @@ def turn_word(content, options, part="document", change: Callable[[str], str] = 
          '<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="1"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>'),
     ],
 )  # fmt: skip
-def test_paragraphs_of_word_get_the_direction_by_default(before: str, after: str) -> None:
+def test_paragraphs_of_word_get_the_direction_by_default(before, after):
     assert turn_word(before, ARABIC, "styles") == after
     assert turn_word(before, GERMAN, "styles") == before
 
@@ -73,14 +72,14 @@ def test_paragraphs_of_word_get_the_direction_by_default(before: str, after: str
          '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="1"/></w:tblPr></w:tbl>'),
     ],
 )  # fmt: skip
-def test_what_names_a_direction_is_turned_and_turned_back(ltr: str, rtl: str) -> None:
+def test_what_names_a_direction_is_turned_and_turned_back(ltr, rtl):
     assert turn_word(ltr, ARABIC) == rtl
     assert turn_word(rtl, ENGLISH) == ltr
     assert turn_word(rtl, ARABIC) == rtl
     assert turn_word(ltr, GERMAN) == ltr
 
 
-def test_elements_without_a_value_are_on() -> None:
+def test_elements_without_a_value_are_on():
     row = "<w:p><w:pPr><w:bidi/></w:pPr><w:r><w:rPr><w:rtl/></w:rPr><w:t>a</w:t></w:r></w:p>"
     off = row.replace("bidi/", 'bidi w:val="0"/').replace("rtl/", 'rtl w:val="0"/')
     assert turn_word(row, ENGLISH) == off
@@ -88,7 +87,7 @@ def test_elements_without_a_value_are_on() -> None:
     assert turn_word(row, ARABIC) == row
 
 
-def test_recorded_changes_and_strange_tables_keep_their_form() -> None:
+def test_recorded_changes_and_strange_tables_keep_their_form():
     old = "<w:tblPrChange><w:tblPr><w:tblW/></w:tblPr></w:tblPrChange>"
     for before, after in (
         (f"<w:tblPr><w:tblW/>{old}</w:tblPr>", f"<w:tblPr><w:bidiVisual/><w:tblW/>{old}</w:tblPr>"),
@@ -104,28 +103,28 @@ def test_recorded_changes_and_strange_tables_keep_their_form() -> None:
 
 
 @pytest.mark.slow
-def test_the_time_grows_with_the_length() -> None:
-    def turn(count: int) -> str:
+def test_the_time_grows_with_the_length():
+    def turn(count):
         return turn_word("<w:styles></w:styles>" * count, ARABIC, "styles")
 
     assert grows_less(turn, 1_200, 10)
 
 
-def test_a_language_that_is_not_known_from_the_start_turns_nothing() -> None:
+def test_a_language_that_is_not_known_from_the_start_turns_nothing():
     body = '<w:tbl><w:tblPr/></w:tbl><w:p><w:r><w:rPr><w:lang w:val="en"/></w:rPr><w:t>a</w:t></w:r></w:p>'
     unknown = DocumentOptions("", "ar")
     assert turn_word(body * 2, unknown) == body.replace('"en"', '"ar"') * 2
 
 
-def test_tables_of_word_begin_at_the_right() -> None:
+def test_tables_of_word_begin_at_the_right():
     table = '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:tblW w:w="0"/></w:tblPr></w:tbl>'
     turned = table.replace("<w:tblW", "<w:bidiVisual/><w:tblW")
     assert turn_word(table * 2, ARABIC) == turned * 2
     assert turn_word(table, ENGLISH) == table
 
 
-def test_slides_are_mirrored() -> None:
-    def make(levels: str) -> bytes:
+def test_slides_are_mirrored():
+    def make(levels):
         content = f'<p:sldMaster xmlns:p="p" xmlns:a="a">{levels}</p:sldMaster>'
         master = ("ppt/slideMasters/slideMaster1.xml", f"{SLIDES}slideMaster", content)
         main = ("ppt/presentation.xml", f"{SLIDES}presentation.main", '<p:presentation xmlns:p="p"/>')  # fmt: skip
@@ -143,8 +142,8 @@ def test_slides_are_mirrored() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "<c t='inlineStr'><is><t>a</t></is></c>"])
-def test_sheets_begin_at_the_right(text: str) -> None:
-    def make(view: str, rows: str = f"<row>{text}</row>") -> bytes:
+def test_sheets_begin_at_the_right(text):
+    def make(view, rows=f"<row>{text}</row>"):
         sheet = f'<worksheet><sheetViews>{view}</sheetViews><sheetData>{rows}</sheetData></worksheet>'  # fmt: skip
         return make_workbook(("worksheets/sheet1", f"{SPREADSHEET}.worksheet", sheet))
 
@@ -164,8 +163,8 @@ def test_sheets_begin_at_the_right(text: str) -> None:
             assert plain in turn(make(each), ".xlsx", part, ENGLISH)
 
 
-def test_the_sides_of_cells_are_turned() -> None:
-    def make(side: str) -> bytes:
+def test_the_sides_of_cells_are_turned():
+    def make(side):
         styles = f'<styleSheet><cellXfs><xf><alignment horizontal="{side}" vertical="top"/></xf></cellXfs></styleSheet>'
         return make_workbook(("styles", f"{SPREADSHEET}.styles", styles))
 
@@ -180,7 +179,7 @@ ODF_ROOT = (
 )
 
 
-def turn_odf(styles: str, options: DocumentOptions, root: str = ODF_ROOT) -> str:
+def turn_odf(styles, options, root=ODF_ROOT):
     """Return styles of OpenDocument in a translated file."""
     turned = turn(make_text(styles=f"{root}{styles}</x>"), ".odt", "styles.xml", options)
     return turned.removeprefix(root).removesuffix("</x>")
@@ -189,7 +188,7 @@ def turn_odf(styles: str, options: DocumentOptions, root: str = ODF_ROOT) -> str
 @pytest.mark.parametrize(
     "name", ["page-layout", "paragraph", "table", "table-cell", "section", "graphic"]
 )
-def test_directions_of_open_document_are_turned(name: str) -> None:
+def test_directions_of_open_document_are_turned(name):
     ltr = f'<style:{name}-properties fo:x="1" style:writing-mode="lr-tb"/>'
     rtl = ltr.replace("lr-tb", "rl-tb")
     assert turn_odf(ltr, ARABIC) == turn_odf(ltr.replace("lr-tb", "lr"), ARABIC) == rtl
@@ -201,7 +200,7 @@ def test_directions_of_open_document_are_turned(name: str) -> None:
     assert turn_odf(f'<style:{name}-properties fo:x="1"/>', ARABIC) == added
 
 
-def test_pages_with_another_prefix_are_turned() -> None:
+def test_pages_with_another_prefix_are_turned():
     expected = '<ns1:page-layout-properties ns1:writing-mode="rl-tb"/>'
     assert turn_odf("<ns1:page-layout-properties/>", ARABIC) == expected
 
@@ -217,15 +216,15 @@ def test_pages_with_another_prefix_are_turned() -> None:
         ("style:list-level-properties fo:text-align", "start", "end"),
     ],
 )
-def test_sides_in_open_document_are_turned(element: str, left: str, right: str) -> None:
+def test_sides_in_open_document_are_turned(element, left, right):
     for side, other in ((left, right), (right, left), ("center", "center")):
         for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):
             assert turn_odf(f'<{element}="{side}"/>', options) == f'<{element}="{expected}"/>'
 
 
 @pytest.mark.parametrize("family", ["paragraph", "graphic", "presentation", "table-cell"])
-def test_open_document_names_sides_as_libre_office_reads_them(family: str) -> None:
-    def make(name: str, side: str, child: str = "<x/>") -> str:
+def test_open_document_names_sides_as_libre_office_reads_them(family):
+    def make(name, side, child="<x/>"):
         properties = f"<style:paragraph-properties{side and f' fo:text-align={side}'}>{child}</style:paragraph-properties>"
         return f'<style:{name} style:family="{family}">{properties}</style:{name}>'
 
@@ -248,7 +247,7 @@ def test_open_document_names_sides_as_libre_office_reads_them(family: str) -> No
             assert turned == make(name, expected) + other, (name, side, options)
 
 
-def test_default_styles_of_open_document_get_a_side_only_where_it_can_be_written() -> None:
+def test_default_styles_of_open_document_get_a_side_only_where_it_can_be_written():
     empty = '<style:default-style style:family="paragraph"/>'
     properties = "<style:paragraph-properties/>"
     assert turn_odf(empty, ARABIC) == empty
@@ -261,7 +260,7 @@ def test_default_styles_of_open_document_get_a_side_only_where_it_can_be_written
     assert turn_odf(after, ARABIC).endswith(properties)
 
 
-def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
+def test_the_pages_of_a_book_follow_from_right_to_left():
     data = make_file(".epub", 1)
     turned = turn(data, ".epub", "OEBPS/book.opf", ARABIC)
     assert 'page-progression-direction="rtl"' in turned
@@ -271,7 +270,7 @@ def test_the_pages_of_a_book_follow_from_right_to_left() -> None:
 
 
 @pytest.mark.parametrize("suffix", [".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"])
-def test_a_turned_file_can_be_read_again(suffix: str) -> None:
+def test_a_turned_file_can_be_read_again(suffix):
     for seed in range(8, 10):
         document = open_document(make_file(suffix, seed), f"x{suffix}", ARABIC)
         out = document.write([translate(each, str.upper) for each in document.paragraphs])
@@ -281,7 +280,7 @@ def test_a_turned_file_can_be_read_again(suffix: str) -> None:
         ]
 
 
-def test_the_language_of_a_text_is_named_with_its_country() -> None:
+def test_the_language_of_a_text_is_named_with_its_country():
     tag = '<w:lang w:val="en-US" w:eastAsia="x" w:bidi="y"/>'
     assert turn_word(tag, DocumentOptions("en", "th")) == tag.replace("en-US", "th")
     assert turn_word(tag, DocumentOptions("fr", "de")) == tag

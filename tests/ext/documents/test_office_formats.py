@@ -4,7 +4,6 @@ import io
 import random
 import re
 import zipfile
-from collections.abc import Callable
 
 import pytest
 
@@ -35,11 +34,11 @@ BOLD = "<w:rPr><w:b/></w:rPr>"
 GERMAN = DocumentOptions("en", "de")
 
 
-def upper(paragraph: Paragraph) -> Translated:
+def upper(paragraph):
     return translate(paragraph, str.upper)
 
 
-def reverse(paragraph: Paragraph) -> Translated:
+def reverse(paragraph):
     """Return the words in capitals, the last one first."""
     words = paragraph.text.upper().split()
     target = " ".join(reversed(words))
@@ -47,13 +46,13 @@ def reverse(paragraph: Paragraph) -> Translated:
     return Translated(target, WordLinks(find_words(paragraph.text), find_words(target), pairs))
 
 
-def kept_upper(paragraph: Paragraph) -> Translated:
+def kept_upper(paragraph):
     """Return the text in capitals but for the texts that stay; nothing says which words belong together."""
     marks = KeptMarks(paragraph)
     return marks.expand(Translated(marks.text.upper()))
 
 
-def translated_word(body: str, translate: Callable[[Paragraph], Translated] = upper) -> str:
+def translated_word(body, translate=upper):
     document = open_document(make_word(body), "x.docx", GERMAN)
     out = document.write([translate(paragraph) for paragraph in document.paragraphs])
     return read_part(out, "word/document.xml").partition("<w:body>")[2].partition("</w:body>")[0]
@@ -62,15 +61,13 @@ def translated_word(body: str, translate: Callable[[Paragraph], Translated] = up
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", OFFICE_MAKERS)
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
-def test_packages_keep_the_promises_of_documents(
-    suffix: str, promise: Callable[[str, int], str]
-) -> None:
+def test_packages_keep_the_promises_of_documents(suffix, promise):
     assert [broken for seed in range(2) if (broken := promise(suffix, seed))] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".docx", ".epub"])
-def test_hostile_packages_are_refused_in_one_line(suffix: str) -> None:
+def test_hostile_packages_are_refused_in_one_line(suffix):
     data = make_file(suffix, 1)
     for hostile in HOSTILE + ([] if suffix == ".epub" else ILL_FORMED):
         with pytest.raises(HeadwayError) as raised:
@@ -79,7 +76,7 @@ def test_hostile_packages_are_refused_in_one_line(suffix: str) -> None:
         assert len(str(raised.value)) < 250
 
 
-def test_members_that_overlap_are_refused_before_one_is_read() -> None:
+def test_members_that_overlap_are_refused_before_one_is_read():
     """Python 3.14 would warn of them."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as package:
@@ -90,7 +87,7 @@ def test_members_that_overlap_are_refused_before_one_is_read() -> None:
         open_document(out.getvalue(), "x.odt")
 
 
-def test_a_file_of_another_kind_is_named() -> None:
+def test_a_file_of_another_kind_is_named():
     for name, suffix, message in (
         (".docx", ".xlsx", "is no .xlsx file"), (".odt", ".ods", "is no .ods file"), (".odt", ".docx", "is no office file"),
         (".docx", ".epub", "is no electronic book"), (".epub", ".odt", "is no .odt file"), (".txt", ".docx", "is no ZIP package"),
@@ -107,18 +104,18 @@ def test_a_file_of_another_kind_is_named() -> None:
             open_document(data, name)
 
 
-def run(text: str, properties: str = "", more: str = "") -> str:
+def run(text, properties="", more=""):
     space = ' xml:space="preserve"' if text != text.strip() else ""
     return f"<w:r{more}>{properties}<w:t{space}>{text}</w:t></w:r>"
 
 
-def field(instruction: str, result: str) -> str:
+def field(instruction, result):
     marks = [f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end")]  # fmt: skip
     code = f"<w:r><w:instrText>{instruction}</w:instrText></w:r>"
     return f"{marks[0]}{code}{marks[1]}{result}{marks[2]}"
 
 
-def merged(content: str) -> str:
+def merged(content):
     """Return the source of runs without borders between those without properties."""
     return content.replace("</w:r><w:r>", "")
 
@@ -170,14 +167,14 @@ RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase>
         (run("42") + BOX.format("in"), run("42") + BOX.format("IN")), (run("out") + BOX.format("in"), run("OUT") + BOX.format("IN")),
     ],
 )  # fmt: skip
-def test_runs_of_word_processing(source: str, expected: str) -> None:
+def test_runs_of_word_processing(source, expected):
     assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("styles", [[""], ["", BOLD], ["", BOLD, BOLD]])
-def test_the_time_for_texts_that_become_one_grows_with_their_number(styles: list[str]) -> None:
-    def work(count: int) -> None:
+def test_the_time_for_texts_that_become_one_grows_with_their_number(styles):
+    def work(count):
         runs = "".join(run("some-text", style) for style in styles) * count
         [paragraph] = open_document(make_word(f"<w:p>{runs}</w:p>"), "x.docx").paragraphs
         assert len(paragraph.text) == 9 * len(styles) * count
@@ -185,7 +182,7 @@ def test_the_time_for_texts_that_become_one_grows_with_their_number(styles: list
     assert grows_less(work, 1_200 // len(styles), 9)
 
 
-def test_a_field_in_the_result_of_a_field_stays_in_it() -> None:
+def test_a_field_in_the_result_of_a_field_stays_in_it():
     inner = field(" PAGEREF a ", run("7"))
     outer = field(" HYPERLINK a ", run("on ") + inner + run(" so"))
     [paragraph] = open_document(make_word(f"<w:p>{run('See ')}{outer}</w:p>"), "x.docx").paragraphs
@@ -194,7 +191,7 @@ def test_a_field_in_the_result_of_a_field_stays_in_it() -> None:
 
 
 @pytest.mark.parametrize("instruction", [" ref _Ref1 ", 'QUOTE "x"', " TOC ", " PAGEREF a ", ' DOCPROPERTY "REF no" '])  # fmt: skip
-def test_a_field_is_text_or_stays_however_it_is_written(instruction: str) -> None:
+def test_a_field_is_text_or_stays_however_it_is_written(instruction):
     simple = f"<w:fldSimple w:instr='{instruction}'>{run('two dogs')}</w:fldSimple>"
     is_text = "PA" not in instruction and "DOC" not in instruction
     for each in (simple, field(instruction, run("two dogs"))):
@@ -202,7 +199,7 @@ def test_a_field_is_text_or_stays_however_it_is_written(instruction: str) -> Non
         assert ("TWO DOGS" in written, "two dogs" in written) == (is_text, not is_text)
 
 
-def test_elements_follow_their_words() -> None:
+def test_elements_follow_their_words():
     link = f'<w:hyperlink w:anchor="x">{run("red", BOLD)}</w:hyperlink>'
     source = f"<w:p>{run('a ')}{link}{run(' door')}{NOTE}</w:p>"
     moved = link.replace("red", "RED")
@@ -212,19 +209,19 @@ def test_elements_follow_their_words() -> None:
     )
     squared = run("4 m") + run("2", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>') + run(" a")
 
-    def keep_unit(paragraph: Paragraph) -> Translated:
+    def keep_unit(paragraph):
         return Translated("4 m ein", WordLinks.identity(paragraph.text))
 
     expected = squared.replace(" a<", " ein<")
     assert translated_word(f"<w:p>{squared}</w:p>", keep_unit) == f"<w:p>{expected}</w:p>"
 
 
-def test_a_bold_clause_stays_together_although_most_text_is_bold() -> None:
+def test_a_bold_clause_stays_together_although_most_text_is_bold():
     big = '<w:rPr><w:sz w:val="48"/></w:rPr>'
     runs = [run("It is far away", BOLD), run(" from "), run("A", big), run(" to "), run("B", big)]
     target = "Von A nach B ist es weit"
 
-    def turn(paragraph: Paragraph) -> Translated:
+    def turn(paragraph):
         pairs = [(4, 0), (5, 1), (6, 2), (7, 3), (1, 4), (0, 5), (2, 6)]
         links = WordLinks(find_words(paragraph.text), find_words(target), pairs)
         return Translated(target, links)
@@ -238,7 +235,7 @@ def test_a_bold_clause_stays_together_although_most_text_is_bold() -> None:
     assert translated_word(f"<w:p>{''.join(around)}</w:p>", turn) == f"<w:p>{''.join(moved)}</w:p>"
 
 
-def test_a_formula_stands_for_a_word() -> None:
+def test_a_formula_stands_for_a_word():
     formula = "<m:oMath><m:r><w:rPr/><m:t>x+</m:t></m:r> <m:r><m:t>1 &lt; a</m:t></m:r></m:oMath>"
     formula = formula.replace("<m:oMath", '<m:oMath xmlns:m="m"', 1)
     source = f"<w:p>{run('a is ')}{formula}{run(' here')}</w:p><w:p>{formula}</w:p>"
@@ -249,7 +246,7 @@ def test_a_formula_stands_for_a_word() -> None:
     assert written == source.replace("a is ", "HERE ").replace(" here", " IS A")
 
 
-def test_a_field_over_paragraphs_stays_around_them() -> None:
+def test_a_field_over_paragraphs_stays_around_them():
     begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
     code = "<w:r><w:instrText>TOC</w:instrText></w:r>"
     source = f"<w:p>{begin}{code}{run('a')}</w:p><w:p>{run('b')}{end}</w:p>"
@@ -257,7 +254,7 @@ def test_a_field_over_paragraphs_stays_around_them() -> None:
     assert re.findall("begin|<w:instr|<w:t>.|end", out) == ["begin", "<w:instr", "<w:t>A", "<w:t>B", "end"]  # fmt: skip
 
 
-def test_marks_of_what_is_also_in_other_paragraphs_stay_at_the_ends() -> None:
+def test_marks_of_what_is_also_in_other_paragraphs_stay_at_the_ends():
     begin, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "end"))
     link = f'<w:hyperlink w:anchor="x">{run("1")}<w:r><w:tab/></w:r>{run("a b")}</w:hyperlink>'
     marks = '<w:bookmarkStart w:id="1"/>', '<w:commentRangeEnd w:id="2"/>'
@@ -267,14 +264,14 @@ def test_marks_of_what_is_also_in_other_paragraphs_stay_at_the_ends() -> None:
     assert re.findall('begin|bookmark|<w:hyper|<w:t>.*?<|comment|"end"', written) == order
 
 
-def link_all_but_c(paragraph: Paragraph) -> Translated:
+def link_all_but_c(paragraph):
     assert paragraph.text == "a b c d"
     words, pairs = find_words(paragraph.text), [(0, 1), (1, 0), (3, 3)]
     return Translated("B A C D", WordLinks(words, words, pairs))
 
 
 @pytest.mark.parametrize("name", ["bookmark", "perm", "moveToRange", "moveFromRange"])
-def test_a_range_stays_around_its_words(name: str) -> None:
+def test_a_range_stays_around_its_words(name):
     start, end = f'<w:{name}Start w:id="1"/>', f'<w:{name}End w:id="1"/>'
     source = f"<w:p>{run('a b ')}{start}{run('c')}{end}{run(' d')}</w:p>"
     written = translated_word(source, link_all_but_c)
@@ -290,14 +287,14 @@ def test_a_range_stays_around_its_words(name: str) -> None:
         ('annotation w:name="n"', 'annotation-end w:name="n"'),
     ],
 )  # fmt: skip
-def test_a_range_of_open_document_stays_around_its_words(start: str, end: str) -> None:
+def test_a_range_of_open_document_stays_around_its_words(start, end):
     source = f'<w:p xmlns:w="{WORD}">a b <w:{start}/>c<w:{end}/> d</w:p>'
     document = open_document(make_text(content=source), "x.odt")
     out = document.write([link_all_but_c(paragraph) for paragraph in document.paragraphs])
     assert f">B A <w:{start}/>C<w:{end}/> D<" in read_part(out, "content.xml")
 
 
-def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
+def test_a_raised_number_behind_a_word_is_no_part_of_it():
     raised = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>1</w:t></w:r>'
     source = f"<w:p>{run('a red shirt')}{raised}{run(' is')}</w:p>"
     document = open_document(make_word(source), "x.docx")
@@ -318,7 +315,7 @@ def test_a_raised_number_behind_a_word_is_no_part_of_it() -> None:
     )
 
 
-def test_numbers_formulas_and_names_of_sheets_stay() -> None:
+def test_numbers_formulas_and_names_of_sheets_stay():
     data = make_file(".xlsx", 1)
     document = open_document(data, "x.xlsx")
     out = document.write([translate(paragraph) for paragraph in document.paragraphs])
@@ -336,7 +333,7 @@ def test_numbers_formulas_and_names_of_sheets_stay() -> None:
         assert kept in written
 
 
-def test_headers_that_a_pivot_table_names_stay() -> None:
+def test_headers_that_a_pivot_table_names_stay():
     cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>" * 2
     field = '<table:data-pilot-field table:source-field-name="Animal"/>'
     content = (
@@ -346,13 +343,13 @@ def test_headers_that_a_pivot_table_names_stay() -> None:
     assert written == content.format("Animal", "DOG")
 
 
-def make_sheet(content: str) -> bytes:
+def make_sheet(content):
     names = 'xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
     sheet = f"<x:worksheet {names}>{content}</x:worksheet>"
     return make_workbook(("worksheets/sheet1", f"{SPREADSHEET}.worksheet", sheet))
 
 
-def translated_sheet(content: str, translate: Callable[[Paragraph], Translated]) -> str:
+def translated_sheet(content, translate):
     document = open_document(make_sheet(content), "x.xlsx")
     out = document.write([translate(paragraph) for paragraph in document.paragraphs])
     return read_part(out, "xl/worksheets/sheet1.xml").partition(">")[2].rpartition("</")[0]
@@ -369,21 +366,19 @@ def translated_sheet(content: str, translate: Callable[[Paragraph], Translated])
         )),
     ],
 )  # fmt: skip
-def test_a_cell_has_its_text_in_itself_if_it_is_no_result_of_a_formula(
-    cell: str, expected: str
-) -> None:
+def test_a_cell_has_its_text_in_itself_if_it_is_no_result_of_a_formula(cell, expected):
     assert translated_sheet(cell, upper) == expected
 
 
 @pytest.mark.parametrize(("name", "most"), [("promptTitle", 32), ("error", 255)])
-def test_a_message_of_an_input_check_that_would_be_too_long_stays(name: str, most: int) -> None:
+def test_a_message_of_an_input_check_that_would_be_too_long_stays(name, most):
     content = f'<x:dataValidation {name}="a b"/>'
     for size, written in ((most, "b" * most), (most + 1, "a b")):
         out = translated_sheet(content, lambda _, size=size: Translated("b" * size))
         assert out == content.replace("a b", written)
 
 
-def test_a_cell_that_would_be_too_long_stays() -> None:
+def test_a_cell_that_would_be_too_long_stays():
     for length in (32_767, 32_768):
         document = open_document(make_table(["a b"]), "x.xlsx")
         out = document.write([Translated("x" * length) for _ in document.paragraphs])
@@ -391,7 +386,7 @@ def test_a_cell_that_would_be_too_long_stays() -> None:
         assert ("<t>a b</t>" in strings) == (length > 32_767)
 
 
-def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
+def make_table(names, formula="", more=""):
     """Return a spreadsheet with a table; the texts of its header are shared strings."""
     strings = "".join(f"<si><t>{name}</t></si>" for name in names)
     columns = "".join(f'<tableColumn id="{n}" name="{name}"/>' for n, name in enumerate(names, 1))
@@ -425,8 +420,8 @@ def make_table(names: list[str], formula: str = "", more: str = "") -> bytes:
     ],
 )  # fmt: skip
 def test_the_header_of_a_table_is_translated_with_its_columns_if_no_formula_names_it(
-    names: list[str], formula: str, more: str, expected: list[str]
-) -> None:
+    names, formula, more, expected
+):
     words = {"big": "LARGE", "great": "LARGE", "nothing": ""}
     document = open_document(make_table(names, formula, more), "x.xlsx")
     texts = [words.get(each.text, each.text.upper()) for each in document.paragraphs]
@@ -435,13 +430,13 @@ def test_the_header_of_a_table_is_translated_with_its_columns_if_no_formula_name
     assert re.findall(' name="(.*?)"', read_part(out, "xl/tables/table1.xml")) == expected
 
 
-def test_a_table_whose_header_has_no_translation_keeps_its_bytes() -> None:
+def test_a_table_whose_header_has_no_translation_keeps_its_bytes():
     data = make_table(["Name", "name "])
     document = open_document(data, "x.xlsx")
     assert document.write([Translated(each.text) for each in document.paragraphs]) == data
 
 
-def test_files_in_a_file_are_translated_unless_they_are_damaged() -> None:
+def test_files_in_a_file_are_translated_unless_they_are_damaged():
     data = make_word("", {"word/embeddings/a.xlsx": make_table(["Name"]), "word/embeddings/b.xlsx": b"PK damaged"})  # fmt: skip
     document = open_document(data, "x.docx")
     out = zipfile.ZipFile(io.BytesIO(document.write([upper(p) for p in document.paragraphs])))
@@ -449,7 +444,7 @@ def test_files_in_a_file_are_translated_unless_they_are_damaged() -> None:
     assert out.read("word/embeddings/b.xlsx") == b"PK damaged"
 
 
-def test_files_in_a_file_share_its_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_in_a_file_share_its_limits(monkeypatch):
     inner = {f"word/embeddings/{number}.xlsx": make_table(["Name"] * 50) for number in range(9)}
     data = make_word("", inner)
     monkeypatch.setattr("headway.ext.documents.office.package.Package.__init__.__defaults__", (500, None))  # fmt: skip
@@ -466,7 +461,7 @@ def test_files_in_a_file_share_its_limits(monkeypatch: pytest.MonkeyPatch) -> No
         (".xlsx", "xl/workbook.xml"), (".odt", "content.xml"),
     ],
 )  # fmt: skip
-def test_a_file_without_its_main_part_is_damaged(suffix: str, missing: str) -> None:
+def test_a_file_without_its_main_part_is_damaged(suffix, missing):
     package = zipfile.ZipFile(io.BytesIO(make_file(suffix, 1)))
     left = [(name, package.read(name)) for name in package.namelist() if name != missing]
     with pytest.raises(HeadwayError, match=r"is damaged: it has no main part$"):
@@ -474,7 +469,7 @@ def test_a_file_without_its_main_part_is_damaged(suffix: str, missing: str) -> N
 
 
 @pytest.mark.slow
-def test_templates_and_files_with_macros_are_read_as_documents() -> None:
+def test_templates_and_files_with_macros_are_read_as_documents():
     for made, suffixes in OFFICE_KINDS.items():
         data = make_file(made, 1)
         for suffix in suffixes:
@@ -491,9 +486,7 @@ def test_templates_and_files_with_macros_are_read_as_documents() -> None:
         ("odt", "text", "opendocument.text-web"),
     ],
 )  # fmt: skip
-def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
-    name: str, kind: str, other: str
-) -> None:
+def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(name, kind, other):
     made = {"d": ".docx", "p": ".pptx", "x": ".xlsx", "o": ".odt"}[name[0]]
     data = make_file(made, 1)
     package = zipfile.ZipFile(io.BytesIO(data))
@@ -512,7 +505,7 @@ def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(
     assert texts[0] == texts[1] != []
 
 
-def translated_part(suffix: str, part: str, content: str) -> str:
+def translated_part(suffix, part, content):
     """Return the translation of what stands in a part instead of the one that a generated file has."""
     data = change_member(make_file(suffix, 1), part, lambda _: content)
     document = open_document(data, f"x{suffix}", GERMAN)
@@ -553,20 +546,20 @@ def translated_part(suffix: str, part: str, content: str) -> str:
     ],
 )  # fmt: skip
 def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
-    suffix: str, part: str, source: str, expected: str
-) -> None:
+    suffix, part, source, expected
+):
     root = f'<w:root xmlns:w="{WORD}">{{}}</w:root>'
     assert translated_part(suffix, part, root.format(source)) == root.format(expected)
 
 
-def translated_comments(kind: str, content: str) -> str:
+def translated_comments(kind, content):
     document = open_document(make_workbook(("more", kind, content)), "x.xlsx")
     marks = [KeptMarks(paragraph) for paragraph in document.paragraphs]
     found = [each.expand(reverse(Paragraph(each.text))) for each in marks]
     return read_part(document.write(found), "xl/more.xml")
 
 
-def test_the_name_of_the_author_of_a_note_stays() -> None:
+def test_the_name_of_the_author_of_a_note_stays():
     notes = "<comments><authors><author>Anna &amp; Al</author></authors><commentList>{}</commentList></comments>"
     source = '<comment authorId="0"><text><r><rPr><b/></rPr><t>Anna &amp; Al:</t></r><r><t>\na b</t></r></text></comment>'
     expected = source.replace("\na b", "B A")
@@ -575,7 +568,7 @@ def test_the_name_of_the_author_of_a_note_stays() -> None:
     assert written == notes.format(expected + other.replace("Bob", "BOB"))
 
 
-def test_a_comment_that_mentions_somebody_stays() -> None:
+def test_a_comment_that_mentions_somebody_stays():
     comment = "<x><threadedComment><text>{}</text>{}</threadedComment></x>"
     mention = '<mentions><mention mentionId="1" startIndex="0" length="5"/></mentions>'
     source = comment.format("a b", "") + comment.format("@Anna a", mention)
@@ -583,7 +576,7 @@ def test_a_comment_that_mentions_somebody_stays() -> None:
     assert written == f"<y>{source.replace('a b', 'B A')}</y>"
 
 
-def test_a_file_names_the_new_language() -> None:
+def test_a_file_names_the_new_language():
     for suffix, part, expected in (
         (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),
         (".pptx", "ppt/slides/slide1.xml", 'lang="de" dirty="0"'), (".epub", "OEBPS/book.opf", "<dc:language>de</dc:language>"),
@@ -596,7 +589,7 @@ def test_a_file_names_the_new_language() -> None:
         assert expected in read_part(out, part), suffix
 
 
-def test_spaces_of_open_document_are_those_of_a_reader() -> None:
+def test_spaces_of_open_document_are_those_of_a_reader():
     namespaces = 'xmlns:office="o" xmlns:text="t"'
     for source, text, expected in (
         ("\n a\n  b<text:s text:c='2'/> c", "a b   c", "A B <text:s/><text:s/>C"),

@@ -1,8 +1,6 @@
 """A package of somebody else adds a format of documents: one file, and one line that names it."""
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +31,7 @@ def read(data: bytes, options: DocumentOptions) -> Document:
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def package(tmp_path, monkeypatch):
     """Install the package, as pip does."""
     described = tmp_path / "packages" / "headway_properties-1.0.dist-info"
     described.mkdir(parents=True)
@@ -49,7 +47,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("package")
-def test_a_format_is_one_file_and_one_line(model_directory: Path, tmp_path: Path) -> None:
+def test_a_format_is_one_file_and_one_line(model_directory, tmp_path):
     source, out = tmp_path / "app.properties", tmp_path / "app.de.properties"
     source.write_text("# a = note\na.dog = a dog\nb=the cat\n")
     document = open_document(source.read_bytes(), source.name)
@@ -63,6 +61,6 @@ def test_a_format_is_one_file_and_one_line(model_directory: Path, tmp_path: Path
     assert ".properties" in list_suffixes()
 
 
-def test_without_the_package_the_message_says_what_to_convert_it_to() -> None:
+def test_without_the_package_the_message_says_what_to_convert_it_to():
     with pytest.raises(HeadwayError, match=r"convert it to \.po or \.json"):
         open_document(b"a=b", "a.properties")

@@ -12,7 +12,6 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from headway.translation.translation import Translation
-from headway.translation.translator import Translator
 from support.extended_pieces import split_text
 from support.text_promises import slow_shapes
 
@@ -24,7 +23,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("split", [True, False])
-def test_a_passage_is_its_text(split: bool) -> None:
+def test_a_passage_is_its_text(split):
     for text in TEXTS:
         passage = SplitText.divide(text, "en", split)
         assert len(passage.gaps) == len(passage.sentences) + 1
@@ -40,7 +39,7 @@ def test_a_passage_is_its_text(split: bool) -> None:
             assert joined[start:].startswith(f"<{core}>")
 
 
-def test_sentences_have_a_space_between_them_where_the_language_writes_one() -> None:
+def test_sentences_have_a_space_between_them_where_the_language_writes_one():
     for source, text in (("ja", "一つ。二つ。\n三つ。"), ("en", "Is one. Are two.\nAre three.")):
         passage = SplitText.divide(text, source)
         assert len(passage.sentences) == 3
@@ -53,7 +52,7 @@ def test_sentences_have_a_space_between_them_where_the_language_writes_one() -> 
 
 
 @pytest.mark.parametrize("split", [True, False])
-def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split: bool) -> None:
+def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split):
     for text, sentences in (
         ("<ul><li>One, <b>two</b></li><LI>Three</LI ></ul>", ["One, <b>two</b>", "Three"]),
         ("One<br>{a}<br/>Two <p class='x'> - </p> 3", ["One", "Two"]),
@@ -67,7 +66,7 @@ def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split: bool) -> None:
         assert "".join(gap + sentence for gap, sentence in both) == text
 
 
-def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit() -> None:
+def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit():
     for text, count in (
         ("A man runs… A dog runs.", 2), ("A man runs… and a dog runs.", 1), ("“A man runs…” A dog runs at 5 km/h. A cat sleeps.", 3),
         ("He runs 5 m/s. a day", 1), ("See https://a.b/c. A dog runs (www.a.b). A cat sleeps.", 3), ("See https://a.b/c. or else", 1),
@@ -79,13 +78,13 @@ def test_a_sentence_ends_behind_an_ellipsis_an_address_and_a_unit() -> None:
     "kept",
     ["{name}", "{{x}}", "[[x]]", "“{name}”", "%(who)s", "https://example.org/a?b=c", "a.txt"],
 )
-def test_what_is_kept_begins_and_ends_a_sentence_as_a_name_does(kept: str) -> None:
+def test_what_is_kept_begins_and_ends_a_sentence_as_a_name_does(kept):
     for mark in ".!?":
         sentences = [f"Laura was late{mark}", f"{kept} asks Martha about {kept}{mark}", "He goes."]
         assert SplitText.divide(" ".join(sentences), "en").sentences == sentences
 
 
-def test_an_escape_divides_a_text_as_a_line_break_does() -> None:
+def test_an_escape_divides_a_text_as_a_line_break_does():
     for escape in (r"\n", r"\t", r"\r", r"\r\n", r"\n\n", r" \n "):
         passage = SplitText.divide(f"{escape}At 8 AM{escape}{{name}}: go.{escape}", "en")
         assert passage.sentences == ["At 8 AM", "{name}: go."]
@@ -104,7 +103,7 @@ def test_an_escape_divides_a_text_as_a_line_break_does() -> None:
         assert SplitText.divide(text, "en").sentences == [text]
 
 
-def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
+def test_no_word_goes_on_across_an_escape(translator):
     split = split_text(translator, r"a cat.\nThe dog")
     found = [
         [Translation(text, 0.0, 0.0, alignment=[(0, 1), (1, 0)])]
@@ -122,9 +121,7 @@ def test_no_word_goes_on_across_an_escape(translator: Translator) -> None:
     assert words == [("a", "un."), ("cat.", "chat"), ("The", "le"), ("dog", "Chien")]
 
 
-def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(
-    translator: Translator,
-) -> None:
+def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(translator):
     for text, is_read in (
         ("رجل يمشي.", False),
         ("the رجل", True),
@@ -138,7 +135,7 @@ def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(
         assert is_symbol or split_text(translator, text).lines
 
 
-def test_bytes_and_the_symbols_of_languages_have_no_letters() -> None:
+def test_bytes_and_the_symbols_of_languages_have_no_letters():
     model = learn_model(["кот видит дом"] * 9, TextConfig(vocab_size=280), ["de"])
     tokenizer = Tokenizer(model)
     assert tokenizer.source_letters == set("котвидитдом")
@@ -146,11 +143,11 @@ def test_bytes_and_the_symbols_of_languages_have_no_letters() -> None:
     assert not is_readable("Haus", tokenizer)
 
 
-def linked(source: str, target: str, pairs: list[tuple[int, int]]) -> WordLinks:
+def linked(source, target, pairs):
     return WordLinks(find_words(source), find_words(target), list(pairs))
 
 
-def test_links_go_through_a_third_language() -> None:
+def test_links_go_through_a_third_language():
     first = linked("a b", "x y z", [(0, 0), (1, 1), (1, 2)])
     second = linked("x y z", "p q", [(0, 1), (2, 0), (1, 0)])
     assert first.then(second).pairs == [(0, 1), (1, 0)]
@@ -196,7 +193,7 @@ def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["passage", "html"])
-def test_time_grows_linearly_with_passages_and_pages(what: str) -> None:
+def test_time_grows_linearly_with_passages_and_pages(what):
     work = {
         "passage": lambda text: SplitText.divide(text, "en"),
         "html": lambda text: HtmlPage(text).paragraphs,

@@ -8,7 +8,7 @@ import pytest
 from headway.ext.documents import HtmlPage, Translated, open_document
 from headway.ext.documents.cue_text import divide
 from headway.ext.documents.document_translation import KeptMarks
-from headway.ext.documents.placing import Placed, place
+from headway.ext.documents.placing import place
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
 from support.documents import make_file
@@ -21,11 +21,11 @@ INU = [(1, 0), (0, 1), (4, 2), (4, 3), (2, 4), (2, 5), (2, 6)]
 STREET = [(0, 0), (1, 1), (2, 2), (3, 6), (4, 3), (5, 4), (6, 5), (7, 7), (8, 8), (9, 9)]
 
 
-def linked(text: str, target: str, *pairs: tuple[int, int]) -> Translated:
+def linked(text, target, *pairs):
     return Translated(target, WordLinks(find_words(text), find_words(target), list(pairs)))
 
 
-def translated(source: str, target: str, pairs: Pairs) -> str:
+def translated(source, target, pairs):
     """Return a page in a translation; `{0}`, `{1}` ... stand for the texts that stay, if it says where they are."""
     page = HtmlPage(source)
     [block] = page.paragraphs
@@ -105,9 +105,7 @@ def translated(source: str, target: str, pairs: Pairs) -> str:
         ("a <b>very big <code>x</code></b> dog", "{0} Hund sehr groß", [], "<b><code>x</code></b> Hund sehr groß"),
     ],
 )  # fmt: skip
-def test_elements_stand_around_the_words_that_are_linked_to_theirs(
-    source: str, target: str, pairs: Pairs, expected: str
-) -> None:
+def test_elements_stand_around_the_words_that_are_linked_to_theirs(source, target, pairs, expected):
     assert translated(source, target, pairs) == expected
 
 
@@ -127,17 +125,15 @@ def test_elements_stand_around_the_words_that_are_linked_to_theirs(
         ("I paid the bill.<img> You slept.", "ich die Rechnung bezahlt hab<img> Du schliefst."),
     ],
 )
-def test_a_note_behind_the_mark_of_a_sentence_stays_behind_the_sentence(
-    source: str, expected: str
-) -> None:
+def test_a_note_behind_the_mark_of_a_sentence_stays_behind_the_sentence(source, expected):
     pairs = [(0, 0), (1, 3), (2, 1), (3, 2), (4, 5), (5, 6)]
     assert translated(source, expected.replace("<img>", ""), pairs) == expected
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["x {0}", "{1}", "<span class=a>{2}</span>{1}"])
-def test_many_elements_take_linear_time(source: str) -> None:
-    def write(count: int) -> None:
+def test_many_elements_take_linear_time(source):
+    def write(count):
         page = HtmlPage(source.format("<code>a</code> " * count, "<b>b</b> " * count, "a " * count))
         [block] = page.paragraphs
         words = find_words(block.text)
@@ -150,13 +146,13 @@ def test_many_elements_take_linear_time(source: str) -> None:
     assert grows_less(write, 400, 10)
 
 
-def test_a_sentence_without_spaces_is_divided() -> None:
+def test_a_sentence_without_spaces_is_divided():
     texts = ["the dog", "sees a cat"]
     found = linked(" ".join(texts), "犬は、猫を見る。", (0, 0), (1, 0), (4, 2), (2, 4), (2, 5))
     assert [part.text for part in divide(texts, found)] == ["犬は、", "猫を見る。"]
 
 
-def test_a_sentence_is_divided_where_its_links_say() -> None:
+def test_a_sentence_is_divided_where_its_links_say():
     texts = ["A man in a shirt stands", "on a ladder."]
     target = "Auf einer Leiter steht er, ein Mann im Hemd."
     source = " ".join(texts)
@@ -170,7 +166,7 @@ def test_a_sentence_is_divided_where_its_links_say() -> None:
         assert all(part.text[a:b].strip() for a, b in part.links.target)
 
 
-def test_divided_words_come_back_in_their_order_however_few_they_are() -> None:
+def test_divided_words_come_back_in_their_order_however_few_they_are():
     for words in range(7):
         target = " ".join("abcdefg"[:words])
         for texts in (["x y", "z"], ["x", "y z", "u v w"], ["a b c d e f", "g"]):
@@ -180,7 +176,7 @@ def test_divided_words_come_back_in_their_order_however_few_they_are() -> None:
             assert words < len(texts) or all(part.text for part in parts)
 
 
-def test_without_links_the_parts_have_the_proportions_of_their_texts() -> None:
+def test_without_links_the_parts_have_the_proportions_of_their_texts():
     parts = divide(["one two three four", "five"], Translated("AAA BBB CCCCC DDDD EEEE"))
     assert [part.text for part in parts] == ["AAA BBB CCCCC DDDD", "EEEE"]
     parts = divide(["one", "two three four five"], Translated("AAA BBB CCCCC DDDD EEEE"))
@@ -199,9 +195,7 @@ def test_without_links_the_parts_have_the_proportions_of_their_texts() -> None:
         ("x.html", "<p>the 5<sup>th</sup> a<sup>2</sup>b", "the 5th a2b", "<p>THE <sup>5TH</sup> <sup>A2B</sup>"),
     ],
 )  # fmt: skip
-def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(
-    name: str, source: str, text: str, expected: str
-) -> None:
+def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(name, source, text, expected):
     document = open_document(source.encode(), name)
     [paragraph] = document.paragraphs
     assert paragraph.text == text
@@ -211,7 +205,7 @@ def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".html", ".md", ".xlf", ".docx", ".odt", ".pptx"])
-def test_every_text_is_written_once_however_the_words_are_linked(suffix: str) -> None:
+def test_every_text_is_written_once_however_the_words_are_linked(suffix):
     chooser, kept_count = random.Random(suffix), 0
     for seed in range(4):
         document = open_document(make_file(suffix, 500 + seed), f"x{suffix}")
@@ -237,10 +231,10 @@ def test_every_text_is_written_once_however_the_words_are_linked(suffix: str) ->
     assert kept_count > 0
 
 
-def gather(parts: list[str | Placed]) -> tuple[list[str], list[str]]:
+def gather(parts):
     """Return the texts of a translation, and the texts of its kept elements."""
-    texts: list[str] = []
-    kept: list[str] = []
+    texts = []
+    kept = []
     for part in parts:
         if isinstance(part, str):
             texts.append(part)

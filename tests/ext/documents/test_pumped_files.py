@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Callable
 
 import pytest
 
@@ -17,7 +16,6 @@ from headway.ext.documents.xml_source import remove_attribute, set_attribute
 from headway.ext.protect.protected_text import find_protected_text
 from headway.text.word_links import WordLinks
 from headway.translation.requests import run
-from headway.translation.translator import Translator
 from support.bounds import bounded, grows_less
 from support.office_files import make_xlsx
 from support.office_packages import change_member, make_text, make_word
@@ -27,26 +25,26 @@ TEXT = '<x xmlns:t="t"><t:p>{}</t:p></x>'
 SHEET = make_xlsx(random.Random(1))
 
 
-def rewrite(data: bytes, name: str) -> None:
+def rewrite(data, name):
     """Read a file, and write it with other texts."""
     document = open_document(data, name, OPTIONS)
     document.write([Translated(f"{each.text} X") for each in document.paragraphs])
 
 
-def write_units(content: str) -> bytes:
+def write_units(content):
     return (
         '<xliff version="1.2"><file original="a" datatype="x" source-language="en"><body><trans-unit id="1">'
         f"<source>A dog {content}</source><target{content and ' ' * len(content)}/></trans-unit></body></file></xliff>"
     ).encode()
 
 
-def with_comments(part: str, form: str, count: int) -> bytes:
+def with_comments(part, form, count):
     """Return a workbook with elements without an end, each with a prefix of its own, in a comment of a part."""
     comment = "".join(form.format(number) for number in range(count))
     return change_member(SHEET, part, lambda source: f"{source}<!--{comment}-->")
 
 
-PUMPED: dict[str, tuple[Callable[[int], object], int]] = {
+PUMPED = {
     "long name of a tag": (lambda n: set_attribute(f"<{'a' * n}>", "b", "c"), 1_200),
     "spaces in a tag": (lambda n: set_attribute(f"<{'a' * n}{' ' * n}>", "b", "c"), 500),
     "removed attribute": (lambda n: remove_attribute(f"<a{' ' * n}{'a' * n}>", "b"), 1_200),
@@ -70,12 +68,12 @@ PUMPED: dict[str, tuple[Callable[[int], object], int]] = {
 
 
 @pytest.mark.parametrize("name", PUMPED)
-def test_the_time_is_linear(name: str) -> None:
+def test_the_time_is_linear(name):
     work, count = PUMPED[name]
     assert grows_less(work, count, times=9)  # 16 would be quadratic
 
 
-def test_attributes_of_tags_are_found_and_changed() -> None:
+def test_attributes_of_tags_are_found_and_changed():
     tag = """<a:b c="1"\n d = 'x y="z"'\te:f="2" g="<"/>"""
     assert remove_attribute(tag, "d") == """<a:b c="1"\te:f="2" g="<"/>"""
     assert remove_attribute(tag, "y") == tag
@@ -86,12 +84,12 @@ def test_attributes_of_tags_are_found_and_changed() -> None:
     ("key", "is_text"),
     [("lang", False), ("site_locale", False), ("x" * 30 + "-lang-code", False), ("slang", True), ("lang\n", True), ("x" * 30 + "lang", True)],
 )  # fmt: skip
-def test_the_end_of_a_key_says_that_its_value_is_a_language(key: str, is_text: bool) -> None:
+def test_the_end_of_a_key_says_that_its_value_is_a_language(key, is_text):
     document = open_document(json.dumps({key: "en"}).encode(), "a.json", OPTIONS)
     assert [each.text for each in document.paragraphs] == ["en"] * is_text
 
 
-def test_a_paragraph_and_a_text_have_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_paragraph_and_a_text_have_bounds(monkeypatch):
     longest = ("a dog " * LONGEST_PARAGRAPH)[:LONGEST_PARAGRAPH]
     assert open_document(longest.encode(), "a.txt", OPTIONS).paragraphs[0].text == longest
     with pytest.raises(HeadwayError, match=r"^a\.txt: has a paragraph of 1,000,001 characters: "):
@@ -101,7 +99,7 @@ def test_a_paragraph_and_a_text_have_bounds(monkeypatch: pytest.MonkeyPatch) -> 
         open_document(b"a" * 81, "a.txt", OPTIONS)
 
 
-def test_a_long_paragraph_that_stays_costs_no_object_for_each_word(translator: Translator) -> None:
+def test_a_long_paragraph_that_stays_costs_no_object_for_each_word(translator):
     text = "\u0434 " * 400_000  # no letter of the model
     with bounded(seconds=20, megabytes=64):
         pipeline = TextPipeline.of([translator], align=True, is_document=True)

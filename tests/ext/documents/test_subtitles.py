@@ -15,7 +15,7 @@ from support.office_packages import sentence
 TAG = r"\{[^{}]*\}|\\[Nn]"
 
 
-def make_subtitles(seed: int, suffix: str) -> str:
+def make_subtitles(seed, suffix):
     """Return a file that pysubs2 has written, with tags, comments, drawings, styles and names of speakers."""
     chooser, file = random.Random(seed), pysubs2.SSAFile()
     file.styles["Sign"] = pysubs2.SSAStyle(fontname="Arial Black", bold=True)
@@ -40,7 +40,7 @@ def make_subtitles(seed: int, suffix: str) -> str:
 
 
 @pytest.mark.parametrize("suffix", [".ass", ".ssa", ".sub"])
-def test_another_program_finds_the_same_times_and_styles_and_only_other_words(suffix: str) -> None:
+def test_another_program_finds_the_same_times_and_styles_and_only_other_words(suffix):
     for seed in range(70):
         source = make_subtitles(seed, suffix)
         document = open_document(source.encode(), f"x{suffix}")
@@ -77,7 +77,7 @@ def test_another_program_finds_the_same_times_and_styles_and_only_other_words(su
         (".sub", "\0\0\x01\xba", "is no text"),  # pictures, of which .idx has the times
     ],
 )  # fmt: skip
-def test_other_subtitles_of_these_names_are_refused(suffix: str, source: str, message: str) -> None:
+def test_other_subtitles_of_these_names_are_refused(suffix, source, message):
     with pytest.raises(HeadwayError, match=message):
         open_document(source.encode(), f"x{suffix}")
 
@@ -90,7 +90,7 @@ def test_other_subtitles_of_these_names_are_refused(suffix: str, source: str, me
         "Marked, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
     ],
 )
-def test_the_fields_of_a_line_are_those_that_the_file_declares(fields: str) -> None:
+def test_the_fields_of_a_line_are_those_that_the_file_declares(fields):
     values = {"Start": "0:00:01.00", "End": "0:00:02.00", "Text": "a dog, and a cat"}
     line = ",".join(values.get(name, "x") for name in fields.split(", "))
     source = f"[Events]\nFormat: {fields}\nDialogue: {line}\n"
@@ -98,7 +98,7 @@ def test_the_fields_of_a_line_are_those_that_the_file_declares(fields: str) -> N
     assert (paragraph.text, paragraph.place) == ("a dog, and a cat", "cue 1 (00:00:01)")
 
 
-def test_a_cue_of_two_lines_has_two() -> None:
+def test_a_cue_of_two_lines_has_two():
     chooser = random.Random(5)
     for _ in range(200):
         lines = chooser.choice([

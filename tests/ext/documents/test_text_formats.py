@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +13,7 @@ import yaml
 from headway.errors import HeadwayError
 from headway.ext.documents.document_translation import KeptMarks
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from support.documents import make_file, translate
@@ -32,11 +31,11 @@ NO_WORDS = (
 GERMAN = DocumentOptions("en", "de", ("text",))
 
 
-def upper(paragraph: Paragraph) -> Translated:
+def upper(paragraph):
     return translate(paragraph, str.upper)
 
 
-def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str:
+def translated(source, name, options=GERMAN):
     """Return a file with translations that need nobody's review."""
     document = open_document(source.encode(), name, options)
     found = [replace(upper(paragraph), is_finished=True) for paragraph in document.paragraphs]
@@ -75,11 +74,11 @@ def translated(source: str, name: str, options: DocumentOptions = GERMAN) -> str
         ('<p>a <svg aria-label="b"><title>c</title><g><text x=1>d</text></g></svg> f', '<p>A <svg aria-label="B"><title>c</title><g><text x=1>d</text></g></svg> F'),
     ],
 )  # fmt: skip
-def test_attributes_of_html(source: str, expected: str) -> None:
+def test_attributes_of_html(source, expected):
     assert translated(source, "x.html") == expected
 
 
-def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine() -> None:
+def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine():
     source = '<img alt="a {{ if .B }}{{ .B }}{{ else }}c{{ end }} d">'
     document = open_document(source.encode(), "x.html")
     assert [paragraph.text for paragraph in document.paragraphs] == ["a ", "c", " d"]
@@ -114,8 +113,8 @@ def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine() -> 
     ],
 )  # fmt: skip
 def test_a_page_names_the_language_and_the_direction_of_its_translation(
-    languages: str, source: str, expected: str
-) -> None:
+    languages, source, expected
+):
     assert translated(source, "x.html", DocumentOptions(*languages.split(" "))) == expected
 
 
@@ -258,7 +257,7 @@ MARKDOWN = {
 
 
 @pytest.mark.parametrize("topic", MARKDOWN)
-def test_only_the_texts_of_markdown_change(topic: str) -> None:
+def test_only_the_texts_of_markdown_change(topic):
     for source, expected in MARKDOWN[topic]:
         assert translated(source, "x.md") == expected, source
         data = source.replace("\n", "\r\n").encode()
@@ -266,7 +265,7 @@ def test_only_the_texts_of_markdown_change(topic: str) -> None:
         assert document.write([Translated(each.text) for each in document.paragraphs]) == data
 
 
-def test_links_follow_the_headings_of_their_file() -> None:
+def test_links_follow_the_headings_of_their_file():
     source = (
         "# A *b* c!\n\n## D\n\nD\n=\n\n# é\n\n# f {#i}\n\n"
         "[A](#a-b-c) [D](#d 't') [é](<#%C3%A9>) [x](y#d) [x](#i) <a href='#d-1'>D</a>\n\n[x]: #d-1\n"
@@ -283,13 +282,13 @@ def test_links_follow_the_headings_of_their_file() -> None:
 
 
 @pytest.mark.parametrize("name", ["{#a-b}", "{.c #a-b d=e} ", "{: #a-b }"])
-def test_links_to_a_heading_with_a_name_of_its_own_stay(name: str) -> None:
+def test_links_to_a_heading_with_a_name_of_its_own_stay(name):
     document = open_document(f"# A b {name}\n\n[c](#a-b)\n".encode(), "x.md")
     written = document.write([Translated(f"x {each.text}") for each in document.paragraphs])
     assert written.decode() == f"# x A b {name}\n\n[x c](#a-b)\n"
 
 
-def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
+def test_alternative_texts_of_markdown_are_no_part_of_a_sentence():
     source = "a ![b *c* ![d](e)](f 'g') h [![i](j)](k) ![l\nm][]\n\n[![n](o)](p) [![q](r)](s)\n\n[l m]: t\n"
     document = open_document(source.encode(), "x.md")
     texts = [paragraph.text for paragraph in document.paragraphs]
@@ -300,7 +299,7 @@ def test_alternative_texts_of_markdown_are_no_part_of_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("form", ["title: a", 'title: "a"', "title: 'a'"])
-def test_a_title_of_front_matter_is_read_again_as_it_was_written(form: str) -> None:
+def test_a_title_of_front_matter_is_read_again_as_it_was_written(form):
     titles = "b: c|b #c|# b|- b|'b'|\"b\" c|b \\ c|it's b|[b]|b:|Nein|no|@b|ä b| b|1.5|null"
     for title in titles.split("|"):
         document = open_document(f"---\n{form}\n---\n".encode(), "x.md")
@@ -310,7 +309,7 @@ def test_a_title_of_front_matter_is_read_again_as_it_was_written(form: str) -> N
 
 
 @pytest.mark.parametrize(("quotes"), ['""', "''", "()"])
-def test_a_title_does_not_end_before_its_quote(quotes: str) -> None:
+def test_a_title_does_not_end_before_its_quote(quotes):
     document = open_document(f"[a](b {quotes[0]}c{quotes[1]})".encode(), "x.md")
     for title in ('"', "'", "()", ")", "x\\", "\\)", "&amp;", "a \\b"):
         out = document.write([Translated(f"{title} d"), Translated("e")])
@@ -318,13 +317,13 @@ def test_a_title_does_not_end_before_its_quote(quotes: str) -> None:
         assert [paragraph.text for paragraph in again.paragraphs] == [f"{title} d", "e"]
 
 
-def test_an_attribute_in_a_table_does_not_end_its_cell() -> None:
+def test_an_attribute_in_a_table_does_not_end_its_cell():
     document = open_document(b"| <img alt=a> | b |\n|--|--|\n", "x.md")
     out = document.write([Translated("c | d"), Translated("e")])
     assert out == b'| <img alt="c \\| d"> | e |\n|--|--|\n'
 
 
-def test_a_translation_does_not_become_markup_of_markdown() -> None:
+def test_a_translation_does_not_become_markup_of_markdown():
     marks = ("a *b* `c` [d](e) <b>", "a_ _b_", "&amp; ~~x~~", "a|b", "===", "$a$ $$ b $$")
     for text in ("1. a", "- a", "# a", *marks):
         document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
@@ -348,14 +347,12 @@ def test_a_translation_does_not_become_markup_of_markdown() -> None:
         ("!!! a b!", "!!! a b", "\\!!! a b"),
     ],
 )
-def test_a_backslash_stands_where_a_translation_would_become_markup(
-    source: str, target: str, expected: str
-) -> None:
+def test_a_backslash_stands_where_a_translation_would_become_markup(source, target, expected):
     document = open_document(source.encode(), "x.md")
     assert document.write([Translated(target)]).decode().rstrip() == expected
 
 
-def test_a_translation_does_not_become_code_or_lose_its_end() -> None:
+def test_a_translation_does_not_become_code_or_lose_its_end():
     starts = ("    a", " \t a", "  # a", "   - a", " 1) a")
     for text in ("a #", "C ##  ", " ##", "     > a #", *starts):
         document = open_document(b"# x\n\n## x ##\n\nx\n\n- x\n\nx\n===\n", "x.md")
@@ -365,7 +362,7 @@ def test_a_translation_does_not_become_code_or_lose_its_end() -> None:
     assert translated("a #b # c#\n", "x.md") == "A #B # C#\n"
 
 
-def test_marks_of_emphasis_are_written_at_words_only() -> None:
+def test_marks_of_emphasis_are_written_at_words_only():
     """Markdown shows ``****`` and ``** a**`` as they are."""
     document = open_document(b"a **b** ~~*c*~~ **`d`** __![](e)__ <b>f</b>", "x.md")
     for text in ("x", "x y", "x y z d f"):
@@ -394,7 +391,7 @@ and ends <b>here</b>.
 """
 
 
-def test_a_sentence_across_subtitles_is_one_text() -> None:
+def test_a_sentence_across_subtitles_is_one_text():
     for source in (SRT, SRT.replace("\n", "\r\n"), SRT.rstrip()):
         document = open_document(source.encode(), "x.srt")
         texts = [paragraph.text for paragraph in document.paragraphs]
@@ -406,7 +403,7 @@ def test_a_sentence_across_subtitles_is_one_text() -> None:
         assert out.count("\r") == source.count("\r")
 
 
-def test_speakers_and_notes_are_texts_of_their_own() -> None:
+def test_speakers_and_notes_are_texts_of_their_own():
     cues = [
         "Man: A dog is running.\nOld Woman: A very small cat\nis sleeping now.",
         "MARY: Two children\nare playing.",
@@ -449,7 +446,7 @@ def test_speakers_and_notes_are_texts_of_their_own() -> None:
         (r"{\8}A man" "\nruns.", ["A man runs."]),
     ],
 )
-def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list[str]) -> None:
+def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue, texts):
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{cue}\n"
     document = open_document(source.encode(), "x.srt")
     assert [paragraph.text for paragraph in document.paragraphs] == texts
@@ -458,7 +455,7 @@ def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue: str, texts: list
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_mistyped_time_line_is_no_text(end: str) -> None:
+def test_a_mistyped_time_line_is_no_text(end):
     for line in (
         "00:00:03,000 -> 00:00:04,000", "00:00:03,000 - -> 00:00:04,000 X1:40", "00:00:03,000 –> 00:00:04,000",
         "00:00:03,000 --&gt; 00:00:04,000", "00:00:03,000 00:00:04,000", " 00:00:03.000-00:00:04.000", "00:00:03 --> 00:00:04",
@@ -472,7 +469,7 @@ def test_a_mistyped_time_line_is_no_text(end: str) -> None:
                 open_document((first + cues).replace("\n", end).encode(), name)
 
 
-def test_times_and_arrows_of_speech_are_text() -> None:
+def test_times_and_arrows_of_speech_are_text():
     for line in (
         "9:00 - 17:00", "12:30:00 -> the end", "1:43.2 - 1:52.8", "Go --> there", "7 --> 8", "4", "At 00:00:03,000 -> 00:00:04,000 it ends",
         "00:00:03,000 and 00:00:04,000", "00:00:03,000", "\n2\n\nA cat", "ONE: two --> three", "x --> 5:00", "<!-- a --> b: c",
@@ -484,14 +481,14 @@ def test_times_and_arrows_of_speech_are_text() -> None:
 @pytest.mark.parametrize(
     "start", ["\n", " \n\n", "\u00a0\n", "<i>\n</i>", "{\\an8}\n", "{\\an8}\\N"]
 )
-def test_a_blank_line_before_a_subtitle_stays(start: str) -> None:
+def test_a_blank_line_before_a_subtitle_stays(start):
     head, tail = "1\n00:00:01,000 --> 00:00:02,000\n", "\n\n2\n00:00:03,000 --> 00:00:04,000\nB.\n"
     document = open_document(f"{head}{start}A dog.{tail}".encode(), "x.srt", GERMAN)
     assert [paragraph.text for paragraph in document.paragraphs] == ["A dog.", "B."]
     assert translated(f"{head}{start}A dog.{tail}", "x.srt") == f"{head}{start}A DOG.{tail}"
 
 
-def test_subtitles_may_begin_before_the_video() -> None:
+def test_subtitles_may_begin_before_the_video():
     """Programs that move all subtitles write such times, and read them."""
     source = (
         "-00:00:03,000 --> -00:00:01,000\nA dog\n\n-00:00:00,900 --> 00:00:01,000\nruns.\n\n"
@@ -502,7 +499,7 @@ def test_subtitles_may_begin_before_the_video() -> None:
     assert translated(source, "x.srt") == source.upper()
 
 
-def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:
+def test_a_subtitle_has_lines_also_where_no_spaces_separate_words():
     source = "1\n00:01:02,000 --> 00:01:03,000\nThe <i>dog</i> sees\na cat.\n"
     document = open_document(source.encode(), "x.srt")
     [paragraph] = document.paragraphs
@@ -520,7 +517,7 @@ def test_a_subtitle_has_lines_also_where_no_spaces_separate_words() -> None:
     assert "猫" * 20 + "\n" in short.replace("<i>", "").replace("</i>", "")
 
 
-def test_what_does_not_go_on_is_not_joined() -> None:
+def test_what_does_not_go_on_is_not_joined():
     later = SRT.replace("00:00:02,100", "00:01:02,100").replace("00:00:03,000", "00:01:03,000")
     capital = SRT.replace("and ends", "And ends")
     for source in (later, capital):
@@ -534,7 +531,7 @@ def test_what_does_not_go_on_is_not_joined() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(end: str) -> None:
+def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(end):
     cues = "1\n00:01:02,000 --> 00:01:03,000\none line\nand more.\n\n2\n00:01:04,000 --> 00:01:05,000\nThe end.\n"
     for name, source in (("x.srt", cues), ("x.vtt", f"WEBVTT\n\n{cues}")):
         document = open_document(source.replace("\n", end).encode(), name)
@@ -544,7 +541,7 @@ def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(end: str) ->
         assert written.decode() == expected.replace("\n", end)
 
 
-def test_what_is_no_text_in_webvtt_stays() -> None:
+def test_what_is_no_text_in_webvtt_stays():
     for before, text, after in (
         ("NOTE a and b is no cue\n\n", "<v Al>a &lt; b &amp; c", "\nNOTE d\n"),
         # A cue in a note may have any arrow, and the line before a timing is text.
@@ -559,7 +556,7 @@ def test_what_is_no_text_in_webvtt_stays() -> None:
 
 
 @pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
-def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
+def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path):
     template = (
         '#, fuzzy\nmsgid ""\nmsgstr ""\n"Language: \\n"\n"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=CHARSET\\n"\n'
         '"Content-Transfer-Encoding: 8bit\\n"\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\n'
@@ -596,7 +593,7 @@ def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path: Path) -> None:
         ("xx", "nplurals=INTEGER; plural=EXPRESSION;"), ("", "nplurals=INTEGER; plural=EXPRESSION;"),
     ],
 )  # fmt: skip
-def test_a_catalog_gets_the_plural_forms_of_its_language(target: str, forms: str) -> None:
+def test_a_catalog_gets_the_plural_forms_of_its_language(target, forms):
     source = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n'
     written = translated(source, "x.po", DocumentOptions("en", target))
     assert f'"Plural-Forms: {forms}\\n"' in written
@@ -614,9 +611,7 @@ PLURAL = '# A note.\nmsgid "ä"\nmsgid_plural "ö"\nmsgstr[0] ""\nmsgstr[1] ""\n
     "header",
     ["", 'msgid ""\nmsgstr ""\n\n', f"{HEADER}\n", f'{HEADER}"Plural-Forms: \\n"\n\n', 'msgid ""\nmsgstr "Language: "\n\n'],
 )  # fmt: skip
-def test_a_catalog_whose_header_has_no_plural_forms_gets_those_of_its_language(
-    header: str, tmp_path: Path
-) -> None:
+def test_a_catalog_whose_header_has_no_plural_forms_gets_those_of_its_language(header, tmp_path):
     for target, count, line_end in (("de", 2, "\n"), ("pl", 3, "\n"), ("ja", 1, "\r\n")):
         source = (header + PLURAL).replace("\n", line_end)
         written = translated(source, "x.po", DocumentOptions("en", target))
@@ -633,14 +628,14 @@ def test_a_catalog_whose_header_has_no_plural_forms_gets_those_of_its_language(
     )
 
 
-def test_a_new_header_of_a_catalog_names_the_encoding_of_the_file() -> None:
+def test_a_new_header_of_a_catalog_names_the_encoding_of_the_file():
     document = open_document(PLURAL.encode("cp1252"), "x.po", GERMAN)
     written = document.write([upper(paragraph) for paragraph in document.paragraphs])
     assert "charset=CP1252\\n" in written.decode("cp1252")
     assert 'msgstr[0] "Ä"' in written.decode("cp1252")
 
 
-def test_the_encoding_of_a_catalog_is_that_of_its_header() -> None:
+def test_the_encoding_of_a_catalog_is_that_of_its_header():
     comment = "# Müller: from charset=ISO-8859-1\n"
     header = HEADER.replace("\nmsgstr", "\n  msgstr")
     for source in (
@@ -652,7 +647,7 @@ def test_the_encoding_of_a_catalog_is_that_of_its_header() -> None:
         assert 'msgstr "ß"' in written
 
 
-def test_translations_of_a_catalog_stay() -> None:
+def test_translations_of_a_catalog_stay():
     source = '#, fuzzy, c-format\n#| msgid "z"\nmsgid "a"\nmsgstr "b"\n\nmsgid "c"\nmsgstr "d"\n'
     assert translated(source, "x.po") == '#, c-format\nmsgid "a"\nmsgstr "A"\n\nmsgid "c"\nmsgstr "d"\n'  # fmt: skip
     everything = DocumentOptions("en", "de", is_complete=True)
@@ -666,7 +661,7 @@ def test_translations_of_a_catalog_stay() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"), [("a\\n\\n", "x\\n\\n"), ("\\n\\na\\n", "\\n\\nx\\n"), ("\\na\\n\\nb", "\\nx")]
 )  # fmt: skip
-def test_empty_lines_at_both_ends_of_a_message_stay(source: str, expected: str) -> None:
+def test_empty_lines_at_both_ends_of_a_message_stay(source, expected):
     document = open_document(f'msgid "{source}"\nmsgstr ""\n'.encode(), "x.po")
     for text in ("x", "\nx\n"):
         written = document.write([Translated(text)]).decode().partition("msgstr ")[2]
@@ -680,9 +675,7 @@ def test_empty_lines_at_both_ends_of_a_message_stay(source: str, expected: str) 
         ("ISO-8859-1", r'"caf\351 \xe9"', "café é"), ("EUC-JP", r'"a \244\242"', "a あ"), ("UTF-8", r'"\\303 a"', r"\303 a"),
     ],
 )  # fmt: skip
-def test_escapes_in_a_catalog_are_bytes_in_its_encoding(
-    encoding: str, message: str, text: str
-) -> None:
+def test_escapes_in_a_catalog_are_bytes_in_its_encoding(encoding, message, text):
     source = f'{HEADER.replace("UTF-8", encoding)}\nmsgid {message}\nmsgstr ""\n'
     document = open_document(source.encode(), "x.po")
     assert [paragraph.text for paragraph in document.paragraphs] == [text]
@@ -690,7 +683,7 @@ def test_escapes_in_a_catalog_are_bytes_in_its_encoding(
     assert f"msgid {message}\nmsgstr " in written
 
 
-def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused() -> None:
+def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused():
     for message in (r"a \303 b", r"a \303", r"\xff"):
         source = (
             f'{HEADER}\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "{message}"\nmsgstr[0] ""\n'
@@ -699,7 +692,7 @@ def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused() -> None:
             open_document(source.encode(), "x.po")
 
 
-def test_a_translated_plural_form_of_a_catalog_stays() -> None:
+def test_a_translated_plural_form_of_a_catalog_stays():
     source = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\n"tr"\n"anslated"\nmsgstr[1] ""\n'
     header = f'{HEADER}"Language: de\\n"\n"Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'
     assert translated(header + source, "x.po") == header + source[:-3] + '"B"\n'
@@ -710,9 +703,7 @@ def test_a_translated_plural_form_of_a_catalog_stays() -> None:
 
 
 @pytest.mark.parametrize(("known", "target", "expected"), [("pt_BR", "pt", "pt_BR"), ("pt_BR", "pt-PT", "pt_BR"), ("sr@latin", "sr", "sr@latin"), ("", "de", "de"), ("und", "de", "de")])  # fmt: skip
-def test_a_catalog_keeps_the_country_of_its_language(
-    known: str, target: str, expected: str
-) -> None:
+def test_a_catalog_keeps_the_country_of_its_language(known, target, expected):
     source = f'{HEADER}"Language: {known}\\n"\n\nmsgid "a"\nmsgstr ""\n'
     written = translated(source, "x.po", DocumentOptions("en", target))
     assert f'"Language: {expected}\\n"' in written
@@ -726,7 +717,7 @@ def test_a_catalog_keeps_the_country_of_its_language(
         ('<pc id="1">a <sm id="m" translate="no"/>b</pc> c<em startRef="m"/> d', None),
     ],
 )  # fmt: skip
-def test_text_of_xliff_in_a_mark_stays_if_it_says_so(source: str, expected: str | None) -> None:
+def test_text_of_xliff_in_a_mark_stays_if_it_says_so(source, expected):
     target = re.search("<target>(.*)</target>", translated(XLIFF.format(source), "x.xlf"))
     assert target
     if expected is not None:
@@ -734,7 +725,7 @@ def test_text_of_xliff_in_a_mark_stays_if_it_says_so(source: str, expected: str 
     assert sorted(re.findall("<[^<>]*>", target[1])) == sorted(re.findall("<[^<>]*>", source))
 
 
-def test_targets_of_xliff_have_a_state_and_a_language() -> None:
+def test_targets_of_xliff_have_a_state_and_a_language():
     for seed in range(20):
         source = re.sub(rb' (trgLang|target-language)="de"', b"", make_file(".xlf", seed))
         options = DocumentOptions("en", "fr")
@@ -768,7 +759,7 @@ def test_targets_of_xliff_have_a_state_and_a_language() -> None:
             assert tags[0][:-1] == tags[1][:-1] or len(tags[0]) == len(tags[1])
 
 
-def test_marks_of_segments_without_segments_of_their_own_stay_in_the_source() -> None:
+def test_marks_of_segments_without_segments_of_their_own_stay_in_the_source():
     """The schema of XLIFF 1.2 wants for each in a target one with the same number in a ``seg-source``."""
     source = (
         '<xliff version="1.2"><file target-language="de"><body><trans-unit id="1"><source>a <mrk mtype="seg" mid="0">b <g id="2">c</g></mrk>'
@@ -794,7 +785,7 @@ SEGMENTED = (
         ('<target><mrk mtype="seg" mid="2">z</mrk></target>', '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">z</mrk></g> c'),
     ],
 )  # fmt: skip
-def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: str) -> None:
+def test_segments_of_xliff_are_translated_in_their_marks(target, expected):
     written = translated(SEGMENTED.format(target), "x.xlf")
     assert written.replace(' target-language="de"', "") == SEGMENTED.format(
         f'<target state="translated">{expected}</target>'
@@ -813,14 +804,14 @@ def test_segments_of_xliff_are_translated_in_their_marks(target: str, expected: 
          '<segment id="s" state="translated"><source>a</source><target>A</target>'),
     ],
 )  # fmt: skip
-def test_what_belongs_to_the_old_state_of_a_target_goes(source: str, expected: str) -> None:
+def test_what_belongs_to_the_old_state_of_a_target_goes(source, expected):
     written = translated(source, "x.xlf")
     assert expected in written
     assert "ualifier" not in written
     assert "subState" not in written
 
 
-def xliff_1(source: str) -> str:
+def xliff_1(source):
     return f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{source}</source></trans-unit></body></file></xliff>'
 
 
@@ -834,7 +825,7 @@ BREAKS_OF_XLIFF = (
 
 
 @pytest.mark.parametrize("tag", BREAKS_OF_XLIFF)
-def test_a_text_of_xliff_ends_at_a_line_break_and_at_the_tag_of_a_paragraph(tag: str) -> None:
+def test_a_text_of_xliff_ends_at_a_line_break_and_at_the_tag_of_a_paragraph(tag):
     source = xliff_1(f"a{tag}<g id='7'>b</g>")
     document = open_document(source.encode(), "x.xlf")
     assert [paragraph.text for paragraph in document.paragraphs] == ["a", "b"]
@@ -852,7 +843,7 @@ def test_a_text_of_xliff_ends_at_a_line_break_and_at_the_tag_of_a_paragraph(tag:
         ('<sc id="{}" disp="&lt;td&gt;"/>', '<ec startRef="{}"/>'),
     ],
 )
-def test_a_text_of_xliff_ends_at_both_tags_of_a_paragraph(opening: str, closing: str) -> None:
+def test_a_text_of_xliff_ends_at_both_tags_of_a_paragraph(opening, closing):
     pairs = [(opening.format(number), closing.format(number)) for number in (1, 2)]
     source = xliff_1("x ".join(f"{first}a <g id='3'>b</g>{last}" for first, last in pairs))
     document = open_document(source.encode(), "x.xlf")
@@ -861,7 +852,7 @@ def test_a_text_of_xliff_ends_at_both_tags_of_a_paragraph(opening: str, closing:
     assert f"{whole}</target>" in translated(source, "x.xlf")
 
 
-def test_code_of_xliff_that_an_element_refers_to_tells_breaks_from_placeholders() -> None:
+def test_code_of_xliff_that_an_element_refers_to_tells_breaks_from_placeholders():
     data = '<originalData><data id="1">&lt;br/&gt;</data><data id="2">{0}</data></originalData>'
     text = 'a<ph id="1" dataRef="1"/>b <ph id="2" dataRef="2"/> c'
     source = XLIFF.format(text).replace("<segment>", f"{data}<segment>")
@@ -875,12 +866,12 @@ def test_code_of_xliff_that_an_element_refers_to_tells_breaks_from_placeholders(
     assert len(paragraphs) == 3
 
 
-def test_a_unit_of_placeholders_has_nothing_to_translate() -> None:
+def test_a_unit_of_placeholders_has_nothing_to_translate():
     source = XLIFF.format('<ph id="1">{0}</ph>, <x id="INTERPOLATION"/>')
     assert not open_document(source.encode(), "x.xlf").paragraphs
 
 
-def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise() -> None:
+def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise():
     source = '<xliff version="1.2"><file><body {}><trans-unit id="1"><source>a\n  b&#10;c</source></trans-unit></body></file></xliff>'
     for attribute, text in (("", "a b\nc"), ('xml:space="preserve"', "a\n  b\nc")):
         [paragraph] = open_document(source.format(attribute).encode(), "x.xlf").paragraphs
@@ -895,7 +886,7 @@ def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise() -> None:
         ("x.xlf", '<xliff version="2.0" trgLang="fr_CA"><file/></xliff>'),
     ],
 )
-def test_a_catalog_of_another_language_is_refused(name: str, source: str) -> None:
+def test_a_catalog_of_another_language_is_refused(name, source):
     with pytest.raises(HeadwayError, match="into 'fr_CA', and not 'de'"):
         open_document(source.encode(), name, GERMAN)
     for options in (DocumentOptions("en", "fr"), DocumentOptions(), DocumentOptions("en", "de", is_complete=True)):  # fmt: skip
@@ -911,7 +902,7 @@ def test_a_catalog_of_another_language_is_refused(name: str, source: str) -> Non
         '<xliff version="2.0" srcLang="fr_CA"><file/></xliff>',
     ],
 )
-def test_texts_of_another_language_are_refused(source: str) -> None:
+def test_texts_of_another_language_are_refused(source):
     for options in (GERMAN, DocumentOptions("en", "de", is_complete=True)):
         with pytest.raises(HeadwayError, match="texts in 'fr_CA', and not 'en'"):
             open_document(source.encode(), "x.xlf", options)
@@ -921,7 +912,7 @@ def test_texts_of_another_language_are_refused(source: str) -> None:
         open_document(source.replace("fr_CA", own).encode(), "x.xlf", GERMAN)
 
 
-def test_columns_are_named_or_numbered() -> None:
+def test_columns_are_named_or_numbered():
     for name, table, expected in (
         ("x.csv", 'id;text\n1;a\n2;"b;\nc"\n', 'id;text\n1;A\n2;"B;\nC"\n'),
         ("x.csv", 'id,text\n1,a,, \n2,b,""\n', 'id,text\n1,A,, \n2,B,""\n'),  # empty cells stay
@@ -954,7 +945,7 @@ def test_columns_are_named_or_numbered() -> None:
 
 
 @pytest.mark.parametrize("cell", [r'"34 \"a, b\" two"', '"a" b', '"a', '"a" b"'])
-def test_a_quote_that_does_not_enclose_a_cell_is_refused(cell: str) -> None:
+def test_a_quote_that_does_not_enclose_a_cell_is_refused(cell):
     with pytest.raises(HeadwayError, match="row 2: a quote is not closed, or followed by text"):
         open_document(f"id,text\n1,{cell}\n".encode(), "x.csv", GERMAN)
 
@@ -970,8 +961,8 @@ def test_a_quote_that_does_not_enclose_a_cell_is_refused(cell: str) -> None:
     ],
 )
 def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
-    cell: str, translation: str, expected: str
-) -> None:
+    cell, translation, expected
+):
     document = open_document(f"text\n{cell}".encode(), "x.tsv", GERMAN)
     assert document.write([Translated(translation)]).decode() == f"text\n{expected}"
 
@@ -983,7 +974,7 @@ def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
         ("sep=;\nid;text\n1;a\n2;b;c\n", 4),
     ],
 )  # fmt: skip
-def test_a_row_with_more_texts_than_the_first_row_is_refused(table: str, line: int) -> None:
+def test_a_row_with_more_texts_than_the_first_row_is_refused(table, line):
     """A text with a delimiter that is not in quotes would be translated in parts, or one of another column."""
     for columns in ("text", "1"):
         with pytest.raises(HeadwayError, match=f"^x.csv: line {line}: has more cells than the first row"):  # fmt: skip
@@ -993,7 +984,7 @@ def test_a_row_with_more_texts_than_the_first_row_is_refused(table: str, line: i
 @pytest.mark.parametrize(
     "columns", [("id,text",), ("id, text",), ("id,", "text"), ("id", "text"), ("text", "id,")]
 )
-def test_commas_and_spaces_separate_columns(columns: tuple[str, ...]) -> None:
+def test_commas_and_spaces_separate_columns(columns):
     options = DocumentOptions("en", "de", columns)
     table = 'id,text,"id, text, too"\na,b,c\n'
     assert translated(table, "x.csv", options) == 'id,text,"id, text, too"\nA,B,c\n'
@@ -1007,9 +998,7 @@ def test_commas_and_spaces_separate_columns(columns: tuple[str, ...]) -> None:
     ("options", "locale"),
     [(GERMAN, "de"), (DocumentOptions("en", "pt-BR"), "pt_BR"), (DocumentOptions("fr", "de"), "en_US"), (DocumentOptions(), "en_US")],
 )  # fmt: skip
-def test_messages_of_flutter_are_translated_without_their_descriptions(
-    options: DocumentOptions, locale: str
-) -> None:
+def test_messages_of_flutter_are_translated_without_their_descriptions(options, locale):
     source = (
         '{{"@@locale": "{0}", "@@context": "a", "b": "{1}",\n "@b": {{"description": "d", "placeholders": {{"e": {{"type": "int"}}}}, "f": ["g"]}},\n'
         ' "h{{": "{2}", "i": "{{n, plural, one {{{3}}} other {{{4}}}}}"}}'
@@ -1020,7 +1009,7 @@ def test_messages_of_flutter_are_translated_without_their_descriptions(
     assert translated('{"@a": "b"}', "x.json") == '{"@a": "B"}'
 
 
-def test_names_for_programs_and_codes_of_languages_stay_in_json() -> None:
+def test_names_for_programs_and_codes_of_languages_stay_in_json():
     names = ("common.title", "page.error-404.title", "pageTitle")
     for value in (*names, "en-US", "pt_BR", "zh-Hans-CN", "es-419"):
         source = f'{{"a": ["{value}", "b"]}}'
@@ -1035,12 +1024,12 @@ def test_names_for_programs_and_codes_of_languages_stay_in_json() -> None:
 @pytest.mark.parametrize(
     ("name", "source"), [("x.json", "[1" + ",1" * 100_001 + "]"), ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\n" + "[a] " * 100_001)]
 )  # fmt: skip
-def test_values_and_notes_count_as_parts_of_a_file(name: str, source: str) -> None:
+def test_values_and_notes_count_as_parts_of_a_file(name, source):
     with pytest.raises(HeadwayError, match=r"has 100,00\d .*: split it into files below 100,000$"):
         open_document(source.encode(), name)
 
 
-def test_literals_of_json_are_written_as_before() -> None:
+def test_literals_of_json_are_written_as_before():
     assert translated('{"a": "ä\\n", "b": [1, "c"]}', "x.json") == '{"a": "Ä\\n", "b": [1, "C"]}'
     assert translated('{"a": "\\u00e4"}', "x.json") == '{"a": "\\u00c4"}'
     for source, message in (('{"a": }', "no JSON: line 1"), ("[" * 100_000, "nested too deeply")):
@@ -1049,7 +1038,7 @@ def test_literals_of_json_are_written_as_before() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-8"])
-def test_the_encoding_stays(encoding: str) -> None:
+def test_the_encoding_stays(encoding):
     mark = "\ufeff".encode(encoding)
     data = mark + "1\n00:00:01,000 --> 00:00:02,000\nstraße\n".encode(encoding)
     document = open_document(data, "x.srt")
@@ -1058,7 +1047,7 @@ def test_the_encoding_stays(encoding: str) -> None:
     assert written == data.replace("straße".encode(encoding), "STRASSE".encode(encoding))
 
 
-def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding() -> None:
+def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding():
     for name, end in (("x.md", "\n"), ("x.txt", "\r\n"), ("x.srt", "\r"), ("x.csv", "\n")):
         data = f"Café – naïve{end}{end}日本 \ufffd".encode() + b"\xff\xc3"
         with pytest.raises(HeadwayError, match=f"^{name}: line 3: a byte is no UTF-8"):
@@ -1072,9 +1061,7 @@ def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding() -> None:
         ("ja", "cp932", "公園で犬が走っているのを見た。"), ("ko", "cp949", "공원에서 개가 뛰고 있다."), ("th", "cp874", "สุนัขวิ่งในสวนสาธารณะ"), ("th", "cp874", "สถานีรถไฟ"),
     ],
 )  # fmt: skip
-def test_text_in_an_older_encoding_is_read_in_that_of_its_language(
-    language: str, encoding: str, text: str
-) -> None:
+def test_text_in_an_older_encoding_is_read_in_that_of_its_language(language, encoding, text):
     [paragraph] = open_document(
         text.encode(encoding), "x.txt", DocumentOptions(language)
     ).paragraphs
@@ -1095,9 +1082,7 @@ XML = '<?xml version="1.0" encoding="{}"?><p>{}</p>'
         (XML.format("ISO-8859-1", "“é”"), "cp1252", "“é”"), (XML.format("iso-8859-9", "“ş”"), "cp1254", "“ş”"),
     ],
 )  # fmt: skip
-def test_a_page_is_read_in_the_encoding_that_browsers_take(
-    page: str, encoding: str, text: str
-) -> None:
+def test_a_page_is_read_in_the_encoding_that_browsers_take(page, encoding, text):
     document = open_document(page.encode(encoding), "x.html", DocumentOptions("fr"))
     assert [paragraph.text for paragraph in document.paragraphs] == [text]
     assert document.write([Translated("ﬀ")]).decode(encoding) == page.replace(text, "ﬀ" if encoding == "utf-8" else "&#64256;")  # fmt: skip
@@ -1106,7 +1091,7 @@ def test_a_page_is_read_in_the_encoding_that_browsers_take(
 @pytest.mark.parametrize(
     ("encoding", "text"), [("US-ASCII", "a"), ("ISO-8859-1", "é"), ("iso-8859-9", "ş")]
 )
-def test_xml_gets_only_characters_of_its_encoding(encoding: str, text: str) -> None:
+def test_xml_gets_only_characters_of_its_encoding(encoding, text):
     document = open_document(XML.format(encoding, text).encode(encoding), "x.xhtml")
     written = document.write([Translated("„Hund“ – €")])
     assert ElementTree.fromstring(written).text == "„Hund“ – €"
@@ -1114,12 +1099,12 @@ def test_xml_gets_only_characters_of_its_encoding(encoding: str, text: str) -> N
 
 
 @pytest.mark.parametrize("name", ["idna", "x-y", "hex", "undefined"])
-def test_an_encoding_in_which_no_page_can_be_written_is_refused(name: str) -> None:
+def test_an_encoding_in_which_no_page_can_be_written_is_refused(name):
     with pytest.raises(HeadwayError, match=f"names the encoding '{name}', which is not known"):
         open_document(f"<meta charset={name}><p>a</p>".encode(), "x.html")
 
 
-def test_an_encoding_that_lacks_a_character() -> None:
+def test_an_encoding_that_lacks_a_character():
     page = "<meta charset=iso-8859-2><p>zażółć</p>"
     document = open_document(page.encode("iso-8859-2"), "x.html")
     assert document.paragraphs[0].text == "zażółć"
@@ -1155,9 +1140,7 @@ def test_an_encoding_that_lacks_a_character() -> None:
         ("x.xlf", XLIFF.format('see <mrk id="1" translate="no">A &amp; <pc id="2">B</pc></mrk><ph id="3">C</ph>'), "see _"),
     ],
 )  # fmt: skip
-def test_an_element_with_text_that_stays_stands_for_a_word(
-    name: str, source: str, read: str
-) -> None:
+def test_an_element_with_text_that_stays_stands_for_a_word(name, source, read):
     document = open_document(source.encode(), name, DocumentOptions("en", "de"))
     [paragraph] = document.paragraphs
     assert re.sub("[\ue000-\uf8ff]", "_", KeptMarks(paragraph).text) == read

@@ -22,21 +22,19 @@ from support.toy_models import sentences
 PAGE = "# {0}\n\n{1} **{2}**\n\n```\n{3}\n```\n"
 
 
-def run(model: Path, source: Path, out: Path, *words: str) -> None:
+def run(model, source, out, *words):
     names = ["--input", str(source), "--output", str(out), "--search.max-extra", "7"]
     dispatch(["translate", str(model), *names, "--threads", "1", *words])
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Path:
+def page(tmp_path):
     path = tmp_path / "page.md"
     path.write_text(PAGE.format(*sentences(4, 9)), encoding="utf-8")
     return path
 
 
-def test_a_document_is_written_whole(
-    page: Path, model_directory: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_document_is_written_whole(page, model_directory, capsys):
     out = page.with_name("page.de.md")
     run(model_directory, page, out)
     assert "2 paragraphs" in capsys.readouterr().err
@@ -48,9 +46,7 @@ def test_a_document_is_written_whole(
     assert written.count("**") == 2 * has_words
 
 
-def test_a_document_that_cannot_be_read_leaves_nothing(
-    model_directory: Path, tmp_path: Path
-) -> None:
+def test_a_document_that_cannot_be_read_leaves_nothing(model_directory, tmp_path):
     table, out = tmp_path / "table.csv", tmp_path / "out.csv"
     table.write_text("id,text\n1,a dog\n")
     with pytest.raises(HeadwayError, match=r"table\.csv: give columns"):
@@ -61,7 +57,7 @@ def test_a_document_that_cannot_be_read_leaves_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv"]
 
 
-def test_in_python_columns_are_one_string_or_several(model_directory: Path, tmp_path: Path) -> None:
+def test_in_python_columns_are_one_string_or_several(model_directory, tmp_path):
     (tmp_path / "a.csv").write_text("id,body text,kept\n1,the man sees a dog,a cat\n")
     translator = Translator.load(model_directory)
     written = set()
@@ -74,12 +70,9 @@ def test_in_python_columns_are_one_string_or_several(model_directory: Path, tmp_
 
 
 def test_a_document_that_is_stopped_leaves_nothing_and_says_so(
-    page: Path,
-    model_directory: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def stop(*_: object, **__: object) -> None:
+    page, model_directory, capsys, monkeypatch
+):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("headway.ext.documents.document_translation.translate_document", stop)
@@ -91,7 +84,7 @@ def test_a_document_that_is_stopped_leaves_nothing_and_says_so(
 
 
 @pytest.mark.slow
-def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
+def test_other_files_are_lines(model_directory, tmp_path):
     source = "# a dog\n**the house**\n"
     for name in ("a.txt", "a.en"):
         (tmp_path / name).write_text(source)
@@ -101,7 +94,7 @@ def test_other_files_are_lines(model_directory: Path, tmp_path: Path) -> None:
     assert (tmp_path / "outa.txt").read_text() == (tmp_path / "outa.en").read_text()
 
 
-def test_lines_do_not_get_the_name_of_a_document(model_directory: Path, tmp_path: Path) -> None:
+def test_lines_do_not_get_the_name_of_a_document(model_directory, tmp_path):
     (tmp_path / "a.txt").write_text("a dog\n")
     with pytest.raises(UsageError, match=r"has lines of text, which are no \.docx"):
         run(model_directory, tmp_path / "a.txt", tmp_path / "b.docx")
@@ -110,16 +103,14 @@ def test_lines_do_not_get_the_name_of_a_document(model_directory: Path, tmp_path
 
 
 @pytest.fixture(scope="module")
-def rated(model_directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rated(model_directory, tmp_path_factory):
     """A model that knows how good its translations are."""
     folder = shutil.copytree(model_directory, tmp_path_factory.mktemp("rated") / "model")
     QualityModel(-1.0, dict.fromkeys(FEATURES, 0.5)).save(folder)
     return folder
 
 
-def test_the_table_begins_with_what_a_person_checks_first(
-    rated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_begins_with_what_a_person_checks_first(rated, tmp_path, capsys):
     source, out, terms = (tmp_path / name for name in ("a.csv", "b.csv", "terms.tsv"))
     cells = [f"{each.capitalize()}." for each in sentences(12, 3)]
     source.write_text("id,text\n" + "".join(f'{n},"{cell}"\n' for n, cell in enumerate(cells)))
@@ -146,7 +137,7 @@ def test_the_table_begins_with_what_a_person_checks_first(
     assert last == f"{out}: {counts}: see {table} (first {', '.join(places)})"
 
 
-def test_a_person_finds_each_place() -> None:
+def test_a_person_finds_each_place():
     for name, source, places in (
         ("x.po", '#: a.c\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "c"\nmsgstr[0] ""\n', ["line 2", "line 5", "line 5"]),
         ("x.xlf", '<xliff version="1.2"><file><body><trans-unit id="k.1"><source>a</source></trans-unit></body></file></xliff>', ["unit k.1"]),
@@ -165,7 +156,7 @@ def test_a_person_finds_each_place() -> None:
     ("suffix", "pattern"),
     [(".docx", r"(?:[\w ]+, )?paragraph \d+"), (".pptx", r"[\w ]+, paragraph \d+"), (".xlsx", r".+![A-Z]+\d+|.+, paragraph \d+"), (".odt", r"(?:[\w ]+, )?paragraph \d+"), (".epub", r"[\w ]+, paragraph \d+")],
 )  # fmt: skip
-def test_a_person_finds_each_place_of_an_office_file(suffix: str, pattern: str) -> None:
+def test_a_person_finds_each_place_of_an_office_file(suffix, pattern):
     seen = set()
     for seed in range(6):
         document = open_document(make_file(suffix, seed), f"x{suffix}", DocumentOptions("en", "de"))
@@ -179,7 +170,7 @@ def test_a_person_finds_each_place_of_an_office_file(suffix: str, pattern: str) 
     ), seen
 
 
-def test_what_is_finished_depends_on_its_quality(rated: Path, tmp_path: Path) -> None:
+def test_what_is_finished_depends_on_its_quality(rated, tmp_path):
     source, out = tmp_path / "a.po", tmp_path / "b.po"
     texts = sentences(12, 4)
     source.write_text("\n".join(f'msgid "{each}"\nmsgstr ""\n' for each in texts))
@@ -213,9 +204,7 @@ def test_what_is_finished_depends_on_its_quality(rated: Path, tmp_path: Path) ->
             run(rated, tmp_path / name, tmp_path / f"out{Path(name).suffix}", *words)
 
 
-def test_messages_that_stay_are_counted(
-    model_directory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_messages_that_stay_are_counted(model_directory, tmp_path, capsys):
     (tmp_path / "a.json").write_text('["{n, plural, offset:1 one {a dog} other {dogs}}"]')
     run(model_directory, tmp_path / "a.json", tmp_path / "b.json")
     assert "b.json: messages of ICU that stay as they are: 1\n" in capsys.readouterr().err
@@ -223,15 +212,15 @@ def test_messages_that_stay_are_counted(
 
 @pytest.mark.parametrize("suffix", [".yaml", ".pdf", ".tmx", ".lrc"])
 def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
-    suffix: str, model_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    suffix, model_directory, tmp_path, monkeypatch
+):
     monkeypatch.setattr(Translator, "load", None)
     (tmp_path / f"a{suffix}").write_text("title: a dog\n")
     with pytest.raises(HeadwayError, match=rf"a\{suffix}: .*: convert it to \."):
         run(model_directory, tmp_path / f"a{suffix}", tmp_path / f"b{suffix}")
 
 
-def test_a_text_that_is_a_term_gets_its_rendering(model_directory: Path, tmp_path: Path) -> None:
+def test_a_text_that_is_a_term_gets_its_rendering(model_directory, tmp_path):
     terms = Glossary.of({"Yes": "Ja", "the cat": ["Kater", "Katze"], "Open": "Auf"})
     translator = Translator.load(model_directory).with_glossary(terms)
     for name, text, expected in (

@@ -4,9 +4,7 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from gettext import c2py
-from pathlib import Path
 from xml.etree import ElementTree
 
 import polib
@@ -14,7 +12,7 @@ import pytest
 from babel import Locale
 
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.ext.documents.plural_forms import (
     _FORMS,
     PluralForms,
@@ -35,7 +33,7 @@ COUNTS = [  # the flag of an entry, and what a program replaces by the number
 ]  # fmt: skip
 
 
-def write(data: bytes, name: str, target: str, *, is_finished: bool) -> bytes:
+def write(data, name, target, *, is_finished):
     """Return a file in which every word is another, by a translator with or without a review."""
     document = open_document(data, name, DocumentOptions("en", target))
     found = (translate(each) for each in document.paragraphs)
@@ -45,7 +43,7 @@ def write(data: bytes, name: str, target: str, *, is_finished: bool) -> bytes:
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
-def test_messages_of_a_catalog_are_marked_until_somebody_has_read_them(is_finished: bool) -> None:
+def test_messages_of_a_catalog_are_marked_until_somebody_has_read_them(is_finished):
     for seed in range(100):
         data = make_file(".po", seed)
         before = polib.pofile(data.decode())
@@ -67,7 +65,7 @@ def test_messages_of_a_catalog_are_marked_until_somebody_has_read_them(is_finish
     "comments", ["", "# a\n", "#, c-format\n", '# a\n#: b.c:1\n#| msgid "z"\n', "#,fuzzy\n"]
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_the_mark_of_a_guess_stands_where_gettext_writes_it(comments: str, end: str) -> None:
+def test_the_mark_of_a_guess_stands_where_gettext_writes_it(comments, end):
     source = f'{comments}msgctxt "m"\nmsgid "a"\nmsgstr ""\n'.replace("\n", end)
     written = write(source.encode(), "x.po", "", is_finished=False).decode()
     lines = written.split(end)
@@ -82,7 +80,7 @@ def test_the_mark_of_a_guess_stands_where_gettext_writes_it(comments: str, end: 
 
 
 @pytest.mark.parametrize("is_finished", [False, True])
-def test_targets_of_translation_files_say_who_has_translated(is_finished: bool) -> None:
+def test_targets_of_translation_files_say_who_has_translated(is_finished):
     for seed in range(100):
         data = make_file(".xlf", seed)
         written = write(data, "x.xlf", "de", is_finished=is_finished)
@@ -109,20 +107,20 @@ def test_targets_of_translation_files_say_who_has_translated(is_finished: bool) 
         assert open_document(written, "x.xlf", DocumentOptions("en", "de")).paragraphs == []
 
 
-def test_a_new_translation_is_not_approved() -> None:
+def test_a_new_translation_is_not_approved():
     source = '<xliff version="1.2"><file><body><trans-unit id="1" approved="yes"><source>a</source></trans-unit></body></file></xliff>'
     for is_finished, approved in ((False, "no"), (True, "yes")):
         written = write(source.encode(), "x.xlf", "", is_finished=is_finished).decode()
         assert f'approved="{approved}"' in written
 
 
-def form_of(language: str) -> Callable[[int], str]:
+def form_of(language):
     """Return what a text of one noun ends with for a number: the name of the Unicode CLDR for its form."""
     locale = Locale.parse(language)
     return lambda number: str(locale.plural_form(number))
 
 
-def decline(paragraph: Paragraph, language: str) -> Translated:
+def decline(paragraph, language):
     """Translate a text with a number by a translator that knows the forms of a language; it writes 2 as a word."""
     found = re.match(r"\d+", paragraph.text)
     number = int(found[0]) if found else 9 if paragraph.text.endswith("s") else 1
@@ -134,9 +132,7 @@ def decline(paragraph: Paragraph, language: str) -> Translated:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("declares", ["", "English", "right"])
-def test_each_plural_form_is_made_from_a_number_of_its_own(
-    language: str, declares: str, tmp_path: Path
-) -> None:
+def test_each_plural_form_is_made_from_a_number_of_its_own(language, declares, tmp_path):
     chooser = random.Random(language)
     field = {
         "": "",
@@ -169,7 +165,7 @@ def test_each_plural_form_is_made_from_a_number_of_its_own(
             entry.msgstr_plural
         )
         assert not re.search(r"\d", "".join(entry.msgstr_plural.values()).replace(count, ""))
-        served: dict[int, set[str]] = {}
+        served = {}
         for number in range(200):
             served.setdefault(rule(number), set()).add(form_of(language)(number))
         for number, text in entry.msgstr_plural.items():
@@ -183,7 +179,7 @@ def test_each_plural_form_is_made_from_a_number_of_its_own(
         subprocess.run(command, check=True, capture_output=True)
 
 
-def test_a_plural_without_its_number_is_a_guess_where_a_language_has_more_forms() -> None:
+def test_a_plural_without_its_number_is_a_guess_where_a_language_has_more_forms():
     for number in ("", "%s of %s"):
         source = f'#, c-format\nmsgid "a dog {number}"\nmsgid_plural "dogs {number}"\nmsgstr[0] ""\nmsgstr[1] ""\n'
         for target, is_guess in (
@@ -197,7 +193,7 @@ def test_a_plural_without_its_number_is_a_guess_where_a_language_has_more_forms(
             assert ("fuzzy" in written) == is_guess, target
 
 
-def test_the_plural_forms_of_a_header_are_those_of_the_language_or_finer() -> None:
+def test_the_plural_forms_of_a_header_are_those_of_the_language_or_finer():
     polish, english = find_plural_forms("pl"), find_plural_forms("en")
     unused = "nplurals=4; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);"
     for declared, language, expected in (
@@ -216,7 +212,7 @@ def test_the_plural_forms_of_a_header_are_those_of_the_language_or_finer() -> No
     assert 'msgstr[0] "c"' in written
 
 
-def test_the_rules_of_plurals_are_those_of_the_cldr() -> None:
+def test_the_rules_of_plurals_are_those_of_the_cldr():
     """But for some languages in which most catalogs have others."""
     for code, field in _FORMS.items():
         if code in (

@@ -22,7 +22,7 @@ FORMS = {
 }
 
 
-def write(suffix: str, source: str, target: str, pairs: list[tuple[int, int]] | None) -> str:
+def write(suffix, source, target, pairs):
     """Return a document of a sentence with a translation; pairs of words of both; None: no word is linked."""
     document = open_document(
         FORMS[suffix][0].format(source).encode(), f"x{suffix}", DocumentOptions()
@@ -34,7 +34,7 @@ def write(suffix: str, source: str, target: str, pairs: list[tuple[int, int]] | 
 
 
 @pytest.mark.parametrize("suffix", [*FORMS])
-def test_a_word_that_stays_keeps_its_elements(suffix: str) -> None:
+def test_a_word_that_stays_keeps_its_elements(suffix):
     chooser = random.Random(4)
     whole, element = FORMS[suffix]
     for form in WORDS.split() * 3:
@@ -73,7 +73,5 @@ def test_a_word_that_stays_keeps_its_elements(suffix: str) -> None:
         ("<i>C<sub>2</sub>H<sub>4</sub></i> is", "ist C2H4", [(0, 1)], "ist <i>C<sub>2</sub>H<sub>4</sub></i>"),
     ],
 )  # fmt: skip
-def test_a_word_that_changes_has_no_empty_element_and_no_mark(
-    source: str, target: str, pairs: list[tuple[int, int]], expected: str
-) -> None:
+def test_a_word_that_changes_has_no_empty_element_and_no_mark(source, target, pairs, expected):
     assert write(".html", source, target, pairs) == f"<p>{expected}</p>"

@@ -23,7 +23,7 @@ WORDS = {
 }
 
 
-def make_cells(texts: list[str], more: str = "", *others: tuple[str, str, str]) -> bytes:
+def make_cells(texts, more="", *others):
     """Return a workbook with texts in A1, A2 and so on: each second one is a shared string."""
     cells = "".join(
         f'<row r="{n}"><c r="A{n}" t="s"><v>{n - 1}</v></c></row>' if n % 2
@@ -38,13 +38,13 @@ def make_cells(texts: list[str], more: str = "", *others: tuple[str, str, str]) 
     )  # fmt: skip
 
 
-def read_cells(data: bytes, count: int) -> list[str]:
+def read_cells(data, count):
     strings = re.findall("<t>(.*?)</t>", read_part(data, "xl/sharedStrings.xml"))
     inline = re.findall("<t>(.*?)</t>", read_part(data, "xl/worksheets/sheet1.xml"))
     return [strings[n] if n % 2 == 0 else inline[n // 2] for n in range(count)]
 
 
-def translate_cells(texts: list[str], more: str = "", *others: tuple[str, str, str]) -> list[str]:
+def translate_cells(texts, more="", *others):
     document = open_document(make_cells(texts, more, *others), "x.xlsx", GERMAN)
     out = document.write(
         [Translated(WORDS.get(each.text, each.text.upper())) for each in document.paragraphs]
@@ -52,7 +52,7 @@ def translate_cells(texts: list[str], more: str = "", *others: tuple[str, str, s
     return read_cells(out, len(texts))
 
 
-def formula(source: str) -> str:
+def formula(source):
     return f'<sheetData><row r="9"><c r="C9"><f>{escape(source)}</f></c></row></sheetData>'
 
 
@@ -73,19 +73,19 @@ def formula(source: str) -> str:
         ('<autoFilter ref="A1:A6"><filterColumn colId="0"><filters><filter val="dog"/></filters></filterColumn></autoFilter>', {"dog"}),
     ],
 )  # fmt: skip
-def test_texts_that_a_workbook_compares_stay(more: str, kept: set[str]) -> None:
+def test_texts_that_a_workbook_compares_stay(more, kept):
     texts = ["Yes", "No", "Yes, sir", "done", "a cat", "dog"]
     found = translate_cells(texts, more)
     assert found == [text if text in kept else WORDS.get(text, text.upper()) for text in texts]
 
 
-def test_texts_of_pivot_tables_stay() -> None:
+def test_texts_of_pivot_tables_stay():
     cache = '<pivotCacheDefinition><cacheField name="done"><sharedItems><s v="dog"/></sharedItems></cacheField></pivotCacheDefinition>'
     part = ("pivotCache/pivotCacheDefinition1", f"{SPREADSHEET}.pivotCacheDefinition", cache)
     assert translate_cells(["done", "dog", "a cat"], "", part) == ["done", "dog", "A CAT"]
 
 
-def test_texts_that_are_compared_with_each_other_stay_equal_or_different() -> None:
+def test_texts_that_are_compared_with_each_other_stay_equal_or_different():
     """`dog` and `hound` have one translation, and a count of one would count the other, too."""
     texts = ["dog", "hound", "dog", "Dog", "Yes"]
     assert translate_cells(texts) == ["Hund", "Hund", "Hund", "DOG", "Ja"]
@@ -96,7 +96,7 @@ def test_texts_that_are_compared_with_each_other_stay_equal_or_different() -> No
     assert translate_cells(["dog", "a cat"], formula('COUNTIF(A:A,"hund")')) == ["dog", "A CAT"]
 
 
-def test_what_stays_is_counted_and_named() -> None:
+def test_what_stays_is_counted_and_named():
     texts = ["Yes", "Yes", "a cat", "7"]
     document = open_document(make_cells(texts, formula('COUNTIF(A:A,"Yes")')), "x.xlsx", GERMAN)
     assert list_notices(document) == [
@@ -105,10 +105,10 @@ def test_what_stays_is_counted_and_named() -> None:
     assert list_notices(open_document(make_cells(texts), "x.xlsx", GERMAN)) == []
 
 
-def make_ods(rows: list[list[str]], more: str = "") -> bytes:
+def make_ods(rows, more=""):
     """Return a spreadsheet of OpenDocument; a cell that begins with ``=`` is a formula."""
 
-    def cell(text: str) -> str:
+    def cell(text):
         if text.startswith("="):
             return (
                 f'<table:table-cell table:formula="of:{escape(text)}" office:value-type="float"/>'
@@ -129,9 +129,7 @@ def make_ods(rows: list[list[str]], more: str = "") -> bytes:
         ("=1", '<table:filter-condition table:value="done" table:operator="="/>', ["S!A3"]),
     ],
 )  # fmt: skip
-def test_texts_that_a_spreadsheet_of_open_document_compares_stay(
-    source: str, more: str, kept: list[str]
-) -> None:
+def test_texts_that_a_spreadsheet_of_open_document_compares_stay(source, more, kept):
     texts = ["Yes", "a cat", "done"]
     document = open_document(
         make_ods([*([text] for text in texts), [source]], more), "x.ods", GERMAN
@@ -146,14 +144,14 @@ def test_texts_that_a_spreadsheet_of_open_document_compares_stay(
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_generated_workbooks_count_the_same(seed: int) -> None:
+def test_generated_workbooks_count_the_same(seed):
     """Counts of literals and of other cells, as programs make them: without capitals, and with wildcards."""
     chooser = random.Random(seed)
     texts = chooser.choices([*WORDS, "a cat", "cat", "the cat", "hund", "ja"], k=12)
     literals = chooser.sample([*WORDS, "cat", "c*t", "*cat", "ja"], 3)
     source = "+".join(f'COUNTIF(A:A,"{each}")' for each in literals) + "+COUNTIF(A:A,A1)"
 
-    def count(cells: list[str], looked_for: str) -> int:
+    def count(cells, looked_for):
         pattern = re.escape(looked_for.casefold()).replace(r"\*", ".*")
         return sum(re.fullmatch(pattern, cell.casefold()) is not None for cell in cells)
 
@@ -164,7 +162,7 @@ def test_generated_workbooks_count_the_same(seed: int) -> None:
         assert count(texts, before) == count(found, after), (texts, found, before)
 
 
-def test_a_sheet_is_named_by_its_title() -> None:
+def test_a_sheet_is_named_by_its_title():
     book = make_cells(["Yes"], formula('COUNTIF(A:A,"Yes")'))
     sheet = '<workbook xmlns:r="r"><sheets><sheet name="Orders" r:id="a"/></sheets></workbook>'
     relations = (

@@ -10,11 +10,11 @@ from support.documents import translate
 OUTLINED = "<doc>\n <t>One <b>two</b>.</t><k>keep</k>\n <t>Three</t>\n</doc>"
 
 
-def texts(source: str, tags: XmlTags) -> list[str]:
+def texts(source, tags):
     return [paragraph.text for paragraph in XmlText(source, tags).paragraphs]
 
 
-def upper(source: str, tags: XmlTags) -> str:
+def upper(source, tags):
     text = XmlText(source, tags)
     return text.write([translate(paragraph, str.upper) for paragraph in text.paragraphs])
 
@@ -35,13 +35,13 @@ def upper(source: str, tags: XmlTags) -> str:
         ("A <![CDATA[<b>]]> C", XmlTags(), ["A <b> C"]),
     ],
 )
-def test_texts_between_tags(source: str, tags: XmlTags, expected: list[str]) -> None:
+def test_texts_between_tags(source, tags, expected):
     assert texts(source, tags) == expected
     text = XmlText(source, tags)
     assert text.write([Translated(each) for each in expected]) == source
 
 
-def test_tags_come_back_and_text_is_escaped() -> None:
+def test_tags_come_back_and_text_is_escaped():
     ignored = XmlTags(ignored=frozenset({"x"}))
     found = upper('a &lt; <b class="q">b</b> <x id="1"></x> e <x>c &amp; d</x>', ignored)
     assert found == 'A &lt; <b class="q">B</b> <x id="1"></x> E <x>c &amp; d</x>'
@@ -51,6 +51,6 @@ def test_tags_come_back_and_text_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("source", ["a <b", "<a>", "a</text><text>b", "&nope;", "a & b", "<a></b>"])
-def test_what_is_no_xml_is_refused(source: str) -> None:
+def test_what_is_no_xml_is_refused(source):
     with pytest.raises(HeadwayError, match="no well-formed XML"):
         XmlText(source, XmlTags())

@@ -6,7 +6,7 @@ import pytest
 
 from headway.ext.server import handlers
 from headway.ext.server.app import PORTION, App
-from headway.ext.server.server import Context, Server
+from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
 
 SCOPE = {
@@ -26,7 +26,7 @@ async def never():
 def test_a_long_answer_is_sent_in_portions_that_the_client_must_take_in_time(
     models, monkeypatch, length
 ):
-    async def languages(context: Context) -> str:
+    async def languages(context):
         return "x" * length
 
     monkeypatch.setattr(handlers, "languages", languages)

@@ -2,38 +2,36 @@
 
 import asyncio
 import random
-from collections.abc import Iterator
 
 import pytest
 
 from headway.config import SearchConfig
 from headway.ext.server.driver import run_jobs
 from headway.ext.server.metrics import Metrics
-from headway.ext.server.models import Models
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.text_threads import Account
-from headway.translation.requests import Find, Job, run, together
+from headway.translation.requests import Find, run, together
 from support.asked import count_up
 from support.server import ask, client_of
 
 
-def test_a_server_closes_a_job_whose_client_leaves() -> None:
-    closed: list[str] = []
+def test_a_server_closes_a_job_whose_client_leaves():
+    closed = []
 
-    def inner() -> Job[None]:
+    def inner():
         try:
-            yield [Find(object(), SearchConfig(), [1])]  # type: ignore[arg-type]
+            yield [Find(object(), SearchConfig(), [1])]
         finally:
             closed.append("inner")
 
-    def outer() -> Job[None]:
+    def outer():
         try:
             yield from together([inner(), inner()])
         finally:
             closed.append("outer")
 
-    async def leave() -> None:
+    async def leave():
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         queue.idle_workers = 0  # nothing is answered
         task = asyncio.ensure_future(run_jobs([outer()], queue, Account()))
@@ -48,11 +46,11 @@ def test_a_server_closes_a_job_whose_client_leaves() -> None:
     assert closed == ["inner", "inner", "outer"]
 
 
-def test_both_drivers_answer_the_same() -> None:
-    def jobs() -> Iterator[Job[list[int]]]:
+def test_both_drivers_answer_the_same():
+    def jobs():
         return (count_up("", number % 4, []) for number in range(9))
 
-    async def serve() -> list[list[int]]:
+    async def serve():
         queue = TranslationQueue(1, ServerConfig(), Metrics())
         try:
             return await run_jobs(jobs(), queue, Account())
@@ -63,9 +61,7 @@ def test_both_drivers_answer_the_same() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "html"])
-def test_no_more_is_cut_than_the_queue_may_hold(
-    models: Models, tokenized: list[str], form: str
-) -> None:
+def test_no_more_is_cut_than_the_queue_may_hold(models, tokenized, form):
     """Whatever a text has much of, and wherever it stands: what would be rejected costs no more than what fits."""
     chooser = random.Random(form)
     with client_of(models, queue_tokens=400, batch_tokens=100) as client:
