@@ -7,6 +7,7 @@ import pytest
 from headway.ext.documents.mnemonics import read_mnemonic
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from support.cases import each_case
 
 
 @pytest.mark.parametrize(
@@ -41,22 +42,7 @@ def test_a_message_has_one_mnemonic_or_none(source, text):
     assert (found.paragraphs[0].text if found else None) == text
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "expected"),
-    [
-        ("&Open file", "Datei öffnen", "&Datei öffnen"),
-        ("&Open file", "Tolle Optionen", "Tolle &Optionen"),
-        ("_File", "Profil", "Pro_fil"),
-        ("&Save", "%s %(s)s <s>sich sichern</s>", "%s %(s)s <s>&sich sichern</s>"),
-        ("&Open", "„Öffnen“", "„&Öffnen“"),
-        ("&Open", "l'ouvrir", "l'&ouvrir"),
-        ("&Open", "...", "..."),
-        ("E&xit", "Exakt", "E&xakt"),
-        ("&Open...", "打开...", "打开(&O)..."),
-        ("_Open", "열기", "열기(_O)"),
-        ("&Open", "打开 OpenGL", "打开 &OpenGL"),
-    ],
-)
+@each_case
 def test_a_mnemonic_is_the_same_letter_if_the_translation_has_it(source, target, expected):
     found = read_mnemonic(Paragraph(source))
     assert found

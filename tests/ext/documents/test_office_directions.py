@@ -7,6 +7,7 @@ import pytest
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from support.bounds import grows_less
+from support.cases import each_case
 from support.documents import make_file, translate
 from support.office_packages import (
     SPREADSHEET,
@@ -63,15 +64,7 @@ def test_paragraphs_of_word_get_the_direction_by_default(before, after):
     assert turn_word(before, GERMAN, "styles") == before
 
 
-@pytest.mark.parametrize(
-    ("ltr", "rtl"),
-    [
-        ('<w:p><w:pPr><w:bidi w:val="0"/></w:pPr></w:p>', '<w:p><w:pPr><w:bidi w:val="1"/></w:pPr></w:p>'),
-        ('<w:sectPr><w:bidi w:val="0"/></w:sectPr>', '<w:sectPr><w:bidi w:val="1"/></w:sectPr>'),
-        ('<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="0"/></w:tblPr></w:tbl>',
-         '<w:tbl><w:tblPr><w:tblStyle w:val="x"/><w:bidiVisual w:val="1"/></w:tblPr></w:tbl>'),
-    ],
-)  # fmt: skip
+@each_case
 def test_what_names_a_direction_is_turned_and_turned_back(ltr, rtl):
     assert turn_word(ltr, ARABIC) == rtl
     assert turn_word(rtl, ENGLISH) == ltr
@@ -205,17 +198,7 @@ def test_pages_with_another_prefix_are_turned():
     assert turn_odf("<ns1:page-layout-properties/>", ARABIC) == expected
 
 
-@pytest.mark.parametrize(
-    ("element", "left", "right"),
-    [
-        ("style:table-properties table:align", "left", "right"),
-        ("style:graphic-properties draw:textarea-horizontal-align", "left", "right"),
-        ("style:graphic-properties style:horizontal-pos", "left", "right"),
-        ("style:graphic-properties style:wrap", "left", "right"),
-        ("style:footnote-sep style:adjustment", "left", "right"),
-        ("style:list-level-properties fo:text-align", "start", "end"),
-    ],
-)
+@each_case
 def test_sides_in_open_document_are_turned(element, left, right):
     for side, other in ((left, right), (right, left), ("center", "center")):
         for options, expected in ((ARABIC, other), (ENGLISH, other), (GERMAN, side)):

@@ -15,6 +15,7 @@ from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translat
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from support.bounds import grows_less
+from support.cases import each_case, read_rows
 from support.document_promises import changed, damaged, unchanged
 from support.documents import make_file, translate
 from support.office_damage import HOSTILE, ILL_FORMED
@@ -477,15 +478,7 @@ def test_templates_and_files_with_macros_are_read_as_documents():
             assert len(document.paragraphs) == len(open_document(data, f"x{made}").paragraphs)
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "other"),
-    [
-        ("docm", "document.main", "ms-word.document.macroEnabled.main"), ("dotx", "document.main", "wordprocessingml.template.main"),
-        ("ppsx", "presentation.main", "presentationml.slideshow.main"), ("potm", "presentation.main", "ms-powerpoint.template.macroEnabled.main"),
-        ("xlsm", "sheet.main", "ms-excel.sheet.macroEnabled.main"), ("ott", "text", "opendocument.text-template"),
-        ("odt", "text", "opendocument.text-web"),
-    ],
-)  # fmt: skip
+@each_case
 def test_the_main_part_of_a_template_or_of_a_file_with_macros_has_another_type(name, kind, other):
     made = {"d": ".docx", "p": ".pptx", "x": ".xlsx", "o": ".odt"}[name[0]]
     data = make_file(made, 1)
@@ -512,39 +505,7 @@ def translated_part(suffix, part, content):
     return read_part(document.write([upper(paragraph) for paragraph in document.paragraphs]), part)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "part", "source", "expected"),
-    [
-        (".docx", "word/document.xml",
-         '<w:p><w:hyperlink w:anchor="b" w:tooltip="a"><w:r><w:t>b c</w:t></w:r></w:hyperlink></w:p>',
-         '<w:p><w:hyperlink w:anchor="b" w:tooltip="A"><w:r><w:t>B C</w:t></w:r></w:hyperlink></w:p>'),
-        (".docx", "word/document.xml",
-         '<w:listItem w:displayText="a" w:value="b"/><w:p><w:r><w:fldChar><w:default w:val="c"/></w:fldChar><w:t>d</w:t></w:r></w:p>',
-         '<w:listItem w:displayText="A" w:value="b"/><w:p><w:r><w:fldChar><w:default w:val="C"/></w:fldChar><w:t>D</w:t></w:r></w:p>'),
-        (".odt", "content.xml", '<table:table xmlns:table="t"><table:title>a</table:title><table:desc>b</table:desc></table:table>',
-         '<table:table xmlns:table="t"><table:title>A</table:title><table:desc>B</table:desc></table:table>'),
-        (".pptx", "ppt/slides/slide1.xml",
-         '<w:cNvPr><w:hlinkHover tooltip="a"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="c"/></w:rPr><w:t>d</w:t></w:r></w:p>',
-         '<w:cNvPr><w:hlinkHover tooltip="A"/></w:cNvPr><w:p><w:r><w:rPr><w:hlinkClick id="b" tooltip="C"/></w:rPr><w:t>D</w:t></w:r></w:p>'),
-        (".pptx", "ppt/charts/chart1.xml", "<w:trendline><w:name>a</w:name></w:trendline><w:name>b</w:name>",
-         "<w:trendline><w:name>A</w:name></w:trendline><w:name>b</w:name>"),
-        (".epub", "OEBPS/nav.xhtml", '<p xml:lang="fr">a</p><p>b <i lang="fr">c</i></p>', '<p xml:lang="fr">a</p><p>B <i lang="fr">c</i></p>'),
-        (".ods", "content.xml", '<w:help-message w:title="a"><w:p>b</w:p></w:help-message><w:error-message w:title="a"/><w:table w:title="a"/>',
-         '<w:help-message w:title="A"><w:p>B</w:p></w:help-message><w:error-message w:title="A"/><w:table w:title="a"/>'),
-        (".odt", "content.xml", '<w:button w:name="a" w:label="b"/><w:p><w:a w:title="c">d</w:a></w:p>',
-         '<w:button w:name="a" w:label="B"/><w:p><w:a w:title="C">D</w:a></w:p>'),
-        (".docx", "word/document.xml", '<w:p><w:r><w:fldChar><w:ddList><w:listEntry w:val="a"/></w:ddList></w:fldChar><w:t>b</w:t></w:r></w:p>',
-         '<w:p><w:r><w:fldChar><w:ddList><w:listEntry w:val="A"/></w:ddList></w:fldChar><w:t>B</w:t></w:r></w:p>'),
-        (".odt", "content.xml", '<text:p xmlns:text="t">a <text:alphabetical-index-mark text:string-value="b" text:key1="c" text:id="d"/><text:toc-mark text:string-value="e"/>f</text:p>',
-         '<text:p xmlns:text="t">A <text:alphabetical-index-mark text:string-value="B" text:key1="C" text:id="d"/><text:toc-mark text:string-value="E"/>F</text:p>'),
-        (".odt", "content.xml", '<text:index-title-template xmlns:text="t" text:style-name="a">b</text:index-title-template>',
-         '<text:index-title-template xmlns:text="t" text:style-name="a">B</text:index-title-template>'),
-        (".odt", "content.xml", '<text:p xmlns:text="t">a <text:drop-down text:name="b"><text:label text:value="c"/><text:label text:value="d"/>d</text:drop-down></text:p>',
-         '<text:p xmlns:text="t">A <text:drop-down text:name="b"><text:label text:value="C"/><text:label text:value="D"/>D</text:drop-down></text:p>'),
-        (".odt", "content.xml", "<w:p>a <w:content-control>b</w:content-control> <w:text-input>c</w:text-input></w:p>",
-         "<w:p>A <w:content-control>B</w:content-control> <w:text-input>C</w:text-input></w:p>"),
-    ],
-)  # fmt: skip
+@each_case
 def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
     suffix, part, source, expected
 ):
@@ -591,13 +552,9 @@ def test_a_file_names_the_new_language():
 
 def test_spaces_of_open_document_are_those_of_a_reader():
     namespaces = 'xmlns:office="o" xmlns:text="t"'
-    for source, text, expected in (
-        ("\n a\n  b<text:s text:c='2'/> c", "a b   c", "A B <text:s/><text:s/>C"),
-        ("a<text:tab/>b<text:line-break/>c", "a\nb\nc", "A<text:tab/>B<text:line-break/>C"),
-        ("a <text:ruby><text:ruby-base>b <text:span>c</text:span></text:ruby-base><text:ruby-text>x</text:ruby-text></text:ruby> d",
-         "a b c d", "A B C D"),
-        ("a <text:a>b</text:a><text:a>c</text:a>", "a bc", "A <text:a>BC</text:a>"),
-    ):  # fmt: skip
+    for source, text, expected in read_rows(
+        __file__, "test_spaces_of_open_document_are_those_of_a_reader"
+    ):
         content = f"<office:text {namespaces}><text:p>{source}</text:p></office:text>"
         document = open_document(make_text(content=content), "x.odt")
         assert [paragraph.text for paragraph in document.paragraphs] == [text]

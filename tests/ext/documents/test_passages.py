@@ -12,6 +12,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from headway.translation.translation import Translation
+from support.cases import read_rows
 from support.extended_pieces import split_text
 from support.text_promises import slow_shapes
 
@@ -53,13 +54,7 @@ def test_sentences_have_a_space_between_them_where_the_language_writes_one():
 
 @pytest.mark.parametrize("split", [True, False])
 def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split):
-    for text, sentences in (
-        ("<ul><li>One, <b>two</b></li><LI>Three</LI ></ul>", ["One, <b>two</b>", "Three"]),
-        ("One<br>{a}<br/>Two <p class='x'> - </p> 3", ["One", "Two"]),
-        ("One <link>two</link> <0>three</0>", ["One <link>two</link> <0>three</0>"]),
-        ("Write `<br>` here", ["Write `<br>` here"]),
-        ("{n, plural, one {<br>b} other {}} a", ["{n, plural, one {<br>b} other {}} a"]),
-    ):
+    for text, sentences in read_rows(__file__, "test_a_sentence_ends_at_tags_of_breaks_and_blocks"):
         passage = SplitText.divide(text, "en", split)
         assert passage.sentences == sentences
         both = zip(passage.gaps, [*passage.sentences, ""], strict=True)
@@ -122,11 +117,8 @@ def test_no_word_goes_on_across_an_escape(translator):
 
 
 def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(translator):
-    for text, is_read in (
-        ("رجل يمشي.", False),
-        ("the رجل", True),
-        ("— 42", True),
-        ("the cat", True),
+    for text, is_read in read_rows(
+        __file__, "test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays"
     ):
         assert is_readable(text, translator.tokenizer) == is_read
         split = split_text(translator, text, is_document=True)

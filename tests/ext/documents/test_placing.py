@@ -11,9 +11,9 @@ from headway.ext.documents.document_translation import KeptMarks
 from headway.ext.documents.placing import place
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
+from support.cases import each_case
 from support.documents import make_file
 
-Pairs = list[tuple[int, int]]
 GUITAR = "Ein Mann spielt hier <b>Gitarre</b>. Zwei Hunde rennen."
 STRAIGHT = [(0, 0), (1, 1), (2, 2), (3, 4), (4, 3), (5, 5), (6, 6), (7, 7)]
 CAT = [(0, 2), (1, 1), (2, 3), (3, 4), (4, 0)]
@@ -109,22 +109,7 @@ def test_elements_stand_around_the_words_that_are_linked_to_theirs(source, targe
     assert translated(source, target, pairs) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("I paid the bill.<img> You slept.", "ich die Rechnung bezahlt hab.<img> Du schliefst."),
-        ("I paid the bill.”<img> You slept.", "ich die Rechnung bezahlt hab.<img> Du schliefst."),
-        ("I paid the bill<img>. You slept.", "ich die Rechnung<img> bezahlt hab. Du schliefst."),
-        ("I paid the<img> bill. You slept.", "ich die<img> Rechnung bezahlt hab. Du schliefst."),
-        ("I paid the bill. You slept.<img>", "ich die Rechnung bezahlt hab. Du schliefst.<img>"),
-        (
-            "I paid approx.<img> bill. You slept.",
-            "ich die<img> Rechnung bezahlt hab. Du schliefst.",
-        ),
-        # Without a mark, the translation of the sentence ends before the first word of the next one.
-        ("I paid the bill.<img> You slept.", "ich die Rechnung bezahlt hab<img> Du schliefst."),
-    ],
-)
+@each_case
 def test_a_note_behind_the_mark_of_a_sentence_stays_behind_the_sentence(source, expected):
     pairs = [(0, 0), (1, 3), (2, 1), (3, 2), (4, 5), (5, 6)]
     assert translated(source, expected.replace("<img>", ""), pairs) == expected
@@ -183,18 +168,7 @@ def test_without_links_the_parts_have_the_proportions_of_their_texts():
     assert [part.text for part in parts] == ["AAA", "BBB CCCCC DDDD EEEE"]
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "text", "expected"),
-    [
-        ("x.html", "<p>A blue shirt<sup>1</sup> is on<sup><a href=#n>[2]</a></sup>.</p>", "A blue shirt is on.",
-         "<p>A BLUE SHIRT<sup>1</sup> IS ON<sup><a href=#n>[2]</a></sup>.</p>"),
-        ("x.html", "<p>It runs.<a epub:type=noteref href=#n>1</a> It", "It runs. It", "<p>IT RUNS.<a epub:type=noteref href=#n>1</a> IT"),
-        ("x.md", "A shirt<sup>1</sup> is\n", "A shirt is", "A SHIRT<sup>1</sup> IS\n"),
-        # Text, not a mark: at the beginning, alone, with letters, or within a word.
-        ("x.html", "<p><sup>1</sup> a note <sup>2</sup> b", "1 a note 2 b", "<p><sup>1</sup> A NOTE <sup>2</sup> B"),
-        ("x.html", "<p>the 5<sup>th</sup> a<sup>2</sup>b", "the 5th a2b", "<p>THE <sup>5TH</sup> <sup>A2B</sup>"),
-    ],
-)  # fmt: skip
+@each_case
 def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(name, source, text, expected):
     document = open_document(source.encode(), name)
     [paragraph] = document.paragraphs

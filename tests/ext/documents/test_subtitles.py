@@ -9,6 +9,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Translated
+from support.cases import each_case
 from support.documents import same, translate
 from support.office_packages import sentence
 
@@ -69,27 +70,13 @@ def test_another_program_finds_the_same_times_and_styles_and_only_other_words(su
             assert tags[0] == tags[1] or len(tags[0]) < len(tags[1])  # a long line gets a break
 
 
-@pytest.mark.parametrize(
-    ("suffix", "source", "message"),
-    [
-        (".ass", "[Events]\nFormat: Layer, Start, End, Text\n", "has no subtitle with a time such as Dialogue: 0"),
-        (".sub", "a dog\n", r"has no subtitle with a time such as \{25\}"),
-        (".sub", "\0\0\x01\xba", "is no text"),  # pictures, of which .idx has the times
-    ],
-)  # fmt: skip
+@each_case
 def test_other_subtitles_of_these_names_are_refused(suffix, source, message):
     with pytest.raises(HeadwayError, match=message):
         open_document(source.encode(), f"x{suffix}")
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        "Start, End, Text",
-        "Layer, Start, End, Name, Text",
-        "Marked, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text",
-    ],
-)
+@each_case
 def test_the_fields_of_a_line_are_those_that_the_file_declares(fields):
     values = {"Start": "0:00:01.00", "End": "0:00:02.00", "Text": "a dog, and a cat"}
     line = ",".join(values.get(name, "x") for name in fields.split(", "))

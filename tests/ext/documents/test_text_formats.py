@@ -16,6 +16,7 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
+from support.cases import each_case, read_rows
 from support.documents import make_file, translate
 
 XLIFF = '<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment><source>{}</source></segment></unit></file></xliff>'
@@ -333,20 +334,7 @@ def test_a_translation_does_not_become_markup_of_markdown():
         assert not any(paragraph.elements for paragraph in again.paragraphs)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "expected"),
-    [
-        # Markup in the new order
-        ("a* and *b", "*b and a*", "\\*b and a\\*"),
-        ("[a] b (c)", "b [a](c)", "b \\[a\\](c)"),
-        ("$a b $c", "$a $c$", "\\$a \\$c\\$"),
-        ("a [b]\n\n[c]: d", "a [c]", "a \\[c\\]\n\n[c]: d"),
-        # Not in the source
-        ("a*", "a* [b] $5$", "a\\* \\[b\\] \\$5\\$"),
-        ("# 1. a", "- a", "# \\- a"),
-        ("!!! a b!", "!!! a b", "\\!!! a b"),
-    ],
-)
+@each_case
 def test_a_backslash_stands_where_a_translation_would_become_markup(source, target, expected):
     document = open_document(source.encode(), "x.md")
     assert document.write([Translated(target)]).decode().rstrip() == expected
@@ -429,23 +417,7 @@ def test_speakers_and_notes_are_texts_of_their_own():
     assert written == kept
 
 
-@pytest.mark.parametrize(
-    ("cue", "texts"),
-    [
-        ("[laughing]", ["laughing"]),
-        ("A man runs.\n[laughing]", ["A man runs.", "laughing"]),
-        ("<i>- Who?</i>\n<b><i>- Me.</i></b>", ["Who?", "Me."]),
-        ("<i>- Who?\n- <b>Me</b>.</i>", ["Who?", "Me."]),
-        ("A man runs.\\NA dog runs.", ["A man runs. A dog runs."]),
-        (r"{\8}- Who?" "\n- Me.", ["Who?", "Me."]),
-        (r"{\8}<i>- Who?</i>" "\n" r"<i>{\8}- Me.</i>", ["Who?", "Me."]),
-        (r"{\8}[sighs] Who?", ["sighs", "Who?"]),
-        (r"<i>{\8}(sighs)" "\nWho?</i>", ["sighs", "Who?"]),
-        (r"<i>AL: who <b>sighs</b>?</i>", ["who sighs?"]),
-        ("MAN 2: who?", ["who?"]),
-        (r"{\8}A man" "\nruns.", ["A man runs."]),
-    ],
-)
+@each_case
 def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue, texts):
     source = f"1\n00:00:01,000 --> 00:00:02,000\n{cue}\n"
     document = open_document(source.encode(), "x.srt")
@@ -456,13 +428,7 @@ def test_brackets_dashes_and_line_breaks_of_subtitles_stay(cue, texts):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_mistyped_time_line_is_no_text(end):
-    for line in (
-        "00:00:03,000 -> 00:00:04,000", "00:00:03,000 - -> 00:00:04,000 X1:40", "00:00:03,000 –> 00:00:04,000",
-        "00:00:03,000 --&gt; 00:00:04,000", "00:00:03,000 00:00:04,000", " 00:00:03.000-00:00:04.000", "00:00:03 --> 00:00:04",
-        "00:00:03:000 --> 00:00:04:000", "00:00:03, 000 --> 00:00:04, 000", "00:00:03,000 -->", "00:03.000 -> 00:04.000",
-        "00:00:03;000 --> 00:00:04;000", "00:00:-1,500 --> 00:00:04,000", "2 00:00:03,000 --> 00:00:04,000",
-        "0O:00:03,000 --> 00:00:04,000", "\ufeff00:00:03,000 --> 00:00:04,000",
-    ):  # fmt: skip
+    for line in read_rows(__file__, "test_a_mistyped_time_line_is_no_text"):
         cues = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n"
         for first, name, number in (("", "x.srt", 6), ("WEBVTT\n\n", "x.vtt", 8)):
             with pytest.raises(HeadwayError, match=f"^{name}: line {number}: .*is no time line"):
@@ -542,12 +508,7 @@ def test_a_cue_of_several_lines_is_one_text_whatever_ends_its_lines(end):
 
 
 def test_what_is_no_text_in_webvtt_stays():
-    for before, text, after in (
-        ("NOTE a and b is no cue\n\n", "<v Al>a &lt; b &amp; c", "\nNOTE d\n"),
-        # A cue in a note may have any arrow, and the line before a timing is text.
-        ("NOTE\n00:00:03.000 -> 00:00:04.000\n00:00:03;000 --> 00:00:04;000\nA cat.\n\n", "a", ""),
-        ("", "a\nb", "00:05.000 --> 00:06.000\nB\n"),
-    ):
+    for before, text, after in read_rows(__file__, "test_what_is_no_text_in_webvtt_stays"):
         source = f"WEBVTT\n\n{before}00:01.000 --> 00:02.000 line:0\n{{}}\n{after}"
         expected = re.sub(r"(?<!&)\b[abc]\b", lambda found: found[0].upper(), text)
         assert translated(source.format(text), "x.vtt") == source.format(expected)
@@ -581,18 +542,7 @@ def test_translated_catalogs_are_accepted_by_msgfmt(tmp_path):
         assert ("fuzzy" in written) == (count > 2)
 
 
-@pytest.mark.parametrize(
-    ("target", "forms"),
-    [
-        ("deu", "nplurals=2; plural=(n != 1);"), ("pt_PT", "nplurals=2; plural=(n != 1);"), ("pt_BR", "nplurals=2; plural=(n > 1);"),
-        ("is", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"), ("mk", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"),
-        ("he", "nplurals=3; plural=(n==1 ? 0 : n==2 ? 1 : 2);"),
-        ("ga", "nplurals=5; plural=(n==1 ? 0 : n==2 ? 1 : n>=3 && n<=6 ? 2 : n>=7 && n<=10 ? 3 : 4);"),
-        ("cy", "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n==3 ? 3 : n==6 ? 4 : 5);"),
-        # The plural forms of a language that is not listed are not known.
-        ("xx", "nplurals=INTEGER; plural=EXPRESSION;"), ("", "nplurals=INTEGER; plural=EXPRESSION;"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_catalog_gets_the_plural_forms_of_its_language(target, forms):
     source = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=INTEGER; plural=EXPRESSION;\\n"\n\nmsgid "a"\nmsgid_plural "b"\nmsgstr[0] ""\nmsgstr[1] ""\n'
     written = translated(source, "x.po", DocumentOptions("en", target))
@@ -794,16 +744,7 @@ def test_segments_of_xliff_are_translated_in_their_marks(target, expected):
     assert translated(done, "x.xlf") == done
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ('<xliff version="1.2"><file><body><trans-unit id="1"><source xml:space="preserve">a\n b</source>'
-         "<target state='new' state-qualifier='fuzzy-match' resname='c'>z</target></trans-unit></body></file></xliff>",
-         '<target state="translated" resname=\'c\' xml:space="preserve">A\n B</target>'),
-        ('<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment subState="a:mt" id="s" state="initial"><source>a</source></segment></unit></file></xliff>',
-         '<segment id="s" state="translated"><source>a</source><target>A</target>'),
-    ],
-)  # fmt: skip
+@each_case
 def test_what_belongs_to_the_old_state_of_a_target_goes(source, expected):
     written = translated(source, "x.xlf")
     assert expected in written
@@ -832,17 +773,7 @@ def test_a_text_of_xliff_ends_at_a_line_break_and_at_the_tag_of_a_paragraph(tag)
     assert f"A{tag}<g id='7'>B</g></target>" in translated(source, "x.xlf")
 
 
-@pytest.mark.parametrize(
-    ("opening", "closing"),
-    [
-        ('<g id="{}" ctype="x-html-p">', "</g>"),
-        ('<pc id="{}" subType="html:li">', "</pc>"),
-        ('<pc id="{}" dispStart="&lt;p class=&quot;x&quot;&gt;">', "</pc>"),
-        ('<bpt id="{}">&lt;p&gt;</bpt>', '<ept id="{}">code</ept>'),
-        ('<bx id="{}" ctype="x-div"/>', '<ex id="{}"/>'),
-        ('<sc id="{}" disp="&lt;td&gt;"/>', '<ec startRef="{}"/>'),
-    ],
-)
+@each_case
 def test_a_text_of_xliff_ends_at_both_tags_of_a_paragraph(opening, closing):
     pairs = [(opening.format(number), closing.format(number)) for number in (1, 2)]
     source = xliff_1("x ".join(f"{first}a <g id='3'>b</g>{last}" for first, last in pairs))
@@ -878,14 +809,7 @@ def test_line_breaks_of_xliff_are_spaces_unless_it_says_otherwise():
         assert paragraph.text == text
 
 
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("x.po", 'msgid ""\nmsgstr "Language: fr_CA\\n"\n\nmsgid "a"\nmsgstr ""\n'),
-        ("x.xlf", '<xliff version="1.2"><file target-language="fr_CA"><body/></file></xliff>'),
-        ("x.xlf", '<xliff version="2.0" trgLang="fr_CA"><file/></xliff>'),
-    ],
-)
+@each_case
 def test_a_catalog_of_another_language_is_refused(name, source):
     with pytest.raises(HeadwayError, match="into 'fr_CA', and not 'de'"):
         open_document(source.encode(), name, GERMAN)
@@ -913,33 +837,15 @@ def test_texts_of_another_language_are_refused(source):
 
 
 def test_columns_are_named_or_numbered():
-    for name, table, expected in (
-        ("x.csv", 'id;text\n1;a\n2;"b;\nc"\n', 'id;text\n1;A\n2;"B;\nC"\n'),
-        ("x.csv", 'id,text\n1,a,, \n2,b,""\n', 'id,text\n1,A,, \n2,B,""\n'),  # empty cells stay
-        # Excel reads a line that names the delimiter, and does not show it.
-        ("x.csv", "sep=;\r\nid;text\r\na,b;c,d,e\r\n", "sep=;\r\nid;text\r\na,b;C,D,E\r\n"),
-        ("x.tsv", "sep=|\nid|text\na|b", "sep=|\nid|text\na|B"),
-    ):
+    for name, table, expected in read_rows(__file__, "test_columns_are_named_or_numbered"):
         assert translated(table, name) == expected
     numbered = DocumentOptions("en", "de", ("2",))
     assert translated("1,a\n2,b", "x.csv", numbered) == "1,A\n2,B"
-    for formula in (
-        '"=IF(A1>0,""the dog"",""no"")"',
-        "=A1&A2",
-        "+SUM(A1;A2)",
-        "@sum(a)",
-        "-MAX(A1)",
-    ):
+    for formula in read_rows(__file__, "test_columns_are_named_or_numbered_2"):
         table = f"1,{formula}\n2,b\n"
         is_formula = formula != "@sum(a)"
         assert (formula in translated(table, "x.csv", numbered)) == is_formula
-    for table, columns, message in (
-        ("id;text\n", (), "give columns .* separated by commas: .*the first row is: id, text"),
-        ("id;text\n", ("id,txt",), "no column 'txt'.*did you mean 'text'"),
-        ("id;text\n", ("3",), "must be from 1 to 2"),
-        ("", ("1",), "is empty"),
-        ("sep=;\n", ("1",), "is empty"),
-    ):
+    for table, columns, message in read_rows(__file__, "test_columns_are_named_or_numbered_3"):
         with pytest.raises(HeadwayError, match=message):
             open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
 
@@ -950,16 +856,7 @@ def test_a_quote_that_does_not_enclose_a_cell_is_refused(cell):
         open_document(f"id,text\n1,{cell}\n".encode(), "x.csv", GERMAN)
 
 
-@pytest.mark.parametrize(
-    ("cell", "translation", "expected"),
-    [
-        ('a 5" disk', 'EIN 5" B', 'EIN 5" B'),
-        ('a 5" disk', '"B"', '"""B"""'),
-        ("a", 'B "C"', '"B ""C"""'),
-        ('"a" or b', 'A "B"', 'A "B"'),
-        ('"a ""b"""', 'A "B"', '"A ""B"""'),
-    ],
-)
+@each_case
 def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
     cell, translation, expected
 ):

@@ -16,6 +16,7 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.quality_table import name_places
 from headway.ext.quality.quality_model import FEATURES, QualityModel
+from support.cases import read_rows
 from support.documents import make_file
 from support.toy_models import sentences
 
@@ -138,15 +139,7 @@ def test_the_table_begins_with_what_a_person_checks_first(rated, tmp_path, capsy
 
 
 def test_a_person_finds_each_place():
-    for name, source, places in (
-        ("x.po", '#: a.c\nmsgid "a"\nmsgstr ""\n\nmsgid "b"\nmsgid_plural "c"\nmsgstr[0] ""\n', ["line 2", "line 5", "line 5"]),
-        ("x.xlf", '<xliff version="1.2"><file><body><trans-unit id="k.1"><source>a</source></trans-unit></body></file></xliff>', ["unit k.1"]),
-        ("x.json", '{"a": {"b": ["c", "d"]},\n"f": "g"}', ["a.b", "a.b", "f"]),
-        ("x.csv", "id,text\n1,a\n2,b\n", ["cell B2", "cell B3"]),
-        ("x.srt", "1\n00:00:01,000 --> 00:00:02,000\nA dog\n\n2\n00:00:02,100 --> 00:00:03,000\nruns.\n\n3\n00:01:02,100 --> 00:01:03,000\nNo.\n", ["cue 1 (00:00:01)", "cue 3 (00:01:02)"]),
-        ("x.md", "# a\n\nb\nc\n\n![d](e)\n", ["line 1", "line 3", "line 6"]),
-        ("x.txt", "a\nb", ["line 1", "line 2"]), ("x.html", "<p>a<p>b", ["paragraph 1", "paragraph 2"]),
-    ):  # fmt: skip
+    for name, source, places in read_rows(__file__, "test_a_person_finds_each_place"):
         document = open_document(source.encode(), name, DocumentOptions("en", "de", ("text",)))
         name_places(document)
         assert [paragraph.place for paragraph in document.paragraphs] == places, name
@@ -193,12 +186,7 @@ def test_what_is_finished_depends_on_its_quality(rated, tmp_path):
         fuzzy = sorted(entry.msgid for entry in polib.pofile(str(out)) if entry.fuzzy)
         assert len(fuzzy) == count, finished
         assert count != len(bad) or fuzzy == bad
-    for name, words, problem in (
-        ("a.po", ["--finished", "2", "--quality"], "must be from 0 to 1"),
-        ("a.po", ["--finished", "0.5"], "needs --quality"),
-        ("a.md", ["--finished"], "needs --input, a file that says what is finished"),
-        ("a.en", ["--finished"], "needs --input, a document with states"),
-    ):
+    for name, words, problem in read_rows(__file__, "test_what_is_finished_depends_on_its_quality"):
         (tmp_path / name).touch()
         with pytest.raises(UsageError, match=problem):
             run(rated, tmp_path / name, tmp_path / f"out{Path(name).suffix}", *words)
@@ -223,15 +211,9 @@ def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
 def test_a_text_that_is_a_term_gets_its_rendering(model_directory, tmp_path):
     terms = Glossary.of({"Yes": "Ja", "the cat": ["Kater", "Katze"], "Open": "Auf"})
     translator = Translator.load(model_directory).with_glossary(terms)
-    for name, text, expected in (
-        ("a.md", "# Yes\n\nThe cat.\n\n- **Yes**\n", "# Ja\n\nKater.\n\n- **Ja**\n"),
-        ("a.txt", "Yes.\n\nThe cat!\n", "Ja.\n\nKater!\n"),
-        ("a.html", "<p>Yes</p><td>The <b>cat</b></td>", "<p>Ja</p><td><b>Kater</b></td>"),
-        ("a.csv", "text,id\nYes,1\nthe cat,2\n", "text,id\nJa,1\nKater,2\n"),
-        ("a.json", '{"a": "Yes", "b": "the cat"}', '{"a": "Ja", "b": "Kater"}'),
-        ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nYes!\n", "1\n00:00:01,000 --> 00:00:02,000\nJa!\n"),
-        ("a.po", 'msgid "&Open"\nmsgstr ""\n', 'msgid "&Open"\nmsgstr "&Auf"\n'),
-    ):  # fmt: skip
+    for name, text, expected in read_rows(
+        __file__, "test_a_text_that_is_a_term_gets_its_rendering"
+    ):
         source, out = tmp_path / name, tmp_path / f"out-{name}"
         source.write_text(text, encoding="utf-8")
         translate_file(translator, source, out, columns="text" if name == "a.csv" else ())

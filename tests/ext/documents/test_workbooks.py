@@ -10,6 +10,7 @@ import pytest
 
 from headway.ext.documents import DocumentOptions, Translated, open_document
 from headway.ext.documents.opening import list_notices
+from support.cases import each_case
 from support.office_packages import SPREADSHEET, change_member, make_workbook, read_part, write_zip
 
 GERMAN = DocumentOptions("en", "de")
@@ -121,14 +122,7 @@ def make_ods(rows, more=""):
     return write_zip([mime, ("content.xml", content)])
 
 
-@pytest.mark.parametrize(
-    ("source", "more", "kept"),
-    [
-        ('=COUNTIF([.A1:.A3];"Yes")', "", ["S!A1"]), ("=SUM([.B1:.B3])", "", []),
-        ("=1", '<table:content-validation table:condition="of:cell-content-is-in-list(&quot;Yes&quot;;&quot;done&quot;)"/>', ["S!A1", "S!A3"]),
-        ("=1", '<table:filter-condition table:value="done" table:operator="="/>', ["S!A3"]),
-    ],
-)  # fmt: skip
+@each_case
 def test_texts_that_a_spreadsheet_of_open_document_compares_stay(source, more, kept):
     texts = ["Yes", "a cat", "done"]
     document = open_document(

@@ -26,6 +26,7 @@ from headway.ext.server.routes import list_addresses
 from headway.ext.server.server import Context, Server
 from headway.text.languages import is_translatable
 from support.attention_json import read_maps
+from support.cases import read_rows
 from support.server import ask, client_of, fetch, send_file
 from support.toy_models import sentences
 
@@ -277,16 +278,7 @@ def test_a_server_of_this_machine_alone_has_no_foreign_name(chain, tmp_path):
 
 
 def test_a_client_has_a_network_of_ipv6():
-    for first, second, is_same in (
-        ("2001:db8:0:1::1", "2001:db8:0:1:ffff::2", True),
-        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
-        ("::ffff:192.0.2.1", "192.0.2.1", True),
-        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
-        ("a name", "another", True),  # what cannot be read is one client
-        ("192.0.2.1:80", "192.0.2.1:443", True),
-        ("[2001:db8::1]:80", "2001:db8::2", True),
-        ("192.0.2.1:80", "192.0.2.2:80", False),
-    ):
+    for first, second, is_same in read_rows(__file__, "test_a_client_has_a_network_of_ipv6"):
         scopes = [{"type": "http", "headers": [], "client": (host, 1)} for host in (first, second)]
         names = {Clients(None).admit(Request(scope), {}) for scope in scopes}
         assert len(names) == (1 if is_same else 2), first
@@ -543,13 +535,9 @@ def test_settings_come_from_file_environment_and_line_and_mistakes_together(tmp_
     assert "--server.deadline must be a finite number, not 'soon'" in lines
     assert "HEADWAY_BATCH_LIMIT must be a whole number, not 'many'" in lines
     file.write_text("")
-    for option, text, problem in [
-        ("deadline", "inf", "--server.deadline must be a finite number, not inf"),
-        ("queue-tokens", "5", "server.batch_tokens = 2000 is more than queue_tokens = 5"),
-        ("trusted-proxies", "::1,localhost", "trusted_proxies: 'localhost' must be an addr"),
-        ("trusted-proxies", "10.0.0.5/8", "trusted_proxies: '10.0.0.5/8' must be .*, or the first"),
-        ("trusted-proxies", "*,::1", r"trusted_proxies: '\*' must be an address"),
-    ]:
+    for option, text, problem in read_rows(
+        __file__, "test_settings_come_from_file_environment_and_line_and_mistakes_together"
+    ):
         with pytest.raises(HeadwayError, match=problem):
             load_server(option, text, {})
     for proxies in ("*", "127.0.0.1, ::1", "10.0.0.0/8"):
@@ -572,12 +560,8 @@ def test_a_request_brings_a_glossary_or_names_one(chain, tmp_path):
                 answer = ask(client, q=text, glossary=glossary, format=form).json()
                 assert "Kater" in answer["translatedText"]
                 assert answer["translatedText"].count("{name}") == 1
-        for glossary, message in (
-            ("none", "none is not a glossary"),
-            ("other", "the glossary other has no terms from en to de"),
-            ("cat\t", "glossary:1: 'cat' has no target"),
-            ("ca.\tKater\tregex", "the flag regex is only for glossaries of the server"),
-            ("a(\tKater\tregex", "the flag regex is only for"),  # and it is not compiled
+        for glossary, message in read_rows(
+            __file__, "test_a_request_brings_a_glossary_or_names_one"
         ):
             answer = ask(client, q=text, glossary=glossary)
             assert answer.status_code == 400
@@ -593,12 +577,7 @@ def test_a_request_brings_a_glossary_or_names_one(chain, tmp_path):
 def test_a_text_that_is_a_term_gets_its_rendering(models):
     rows = "Yes\tJa\nthe cat\tKater|Katze"
     with client_of(models, **LIMITS) as client:
-        for text, expected in (
-            ("Yes", "Ja"),
-            ("Yes.", "Ja."),
-            ("The cat!", "Kater!"),
-            ("yes", "Ja"),
-        ):
+        for text, expected in read_rows(__file__, "test_a_text_that_is_a_term_gets_its_rendering"):
             answer = ask(client, q=[text, "a dog"], glossary=rows, alternatives=2).json()
             assert answer["translatedText"][0] == expected
             others = {"Katze!"} if "cat" in text else set()

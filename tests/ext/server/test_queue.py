@@ -24,6 +24,7 @@ from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.text_threads import Account
 from headway.translation.requests import Find
 from support.bounds import grows_less
+from support.cases import each_case
 from support.pieces import cut
 from support.pieces import find as find_pieces
 from support.server import ask
@@ -265,14 +266,7 @@ def test_short_requests_overtake_long_ones_of_the_same_length():
     assert "yyy" not in {text for batch in model.batches[2:] for text in batch}
 
 
-@pytest.mark.parametrize(
-    ("waited", "speed", "expected"),
-    [
-        (14.0, 2_000.0, "y"),  # it has not waited for half of its 30 seconds
-        (18.0, 200.0, "y"),  # it takes ten seconds, and would be late
-        (18.0, 2_000.0, "x"),
-    ],
-)
+@each_case
 def test_a_request_that_has_waited_long_goes_first(waited, speed, expected, monkeypatch):
     model = Model()
 
