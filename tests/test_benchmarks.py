@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import shutil
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -160,3 +162,41 @@ def test_the_checkpoints_of_two_runs_are_compared_bit_by_bit(tmp_path, capsys):
     assert not gpu.headway(tmp_path, "check", "nonsense")
     assert "FAILED with 2, see " in capsys.readouterr().out
     assert "no such verb" in (tmp_path / "check.log").read_text()
+
+
+def test_a_toolkit_is_stopped_when_it_and_its_children_have_used_their_time(tmp_path):
+    from toolkits import run_command
+
+    busy = "while True: pass"
+    usage = run_command(
+        f"{sys.executable} -c '{busy}' & {sys.executable} -c '{busy}'",
+        os.environ,
+        tmp_path / "log.txt",
+        limit=2.0,
+    )
+    assert 2.0 <= usage.seconds < 7.0
+    assert usage.memory > 1e6
+
+
+def test_a_toolkit_that_fails_ends_the_comparison_with_its_log(tmp_path):
+    from toolkits import run_command
+
+    with pytest.raises(SystemExit, match=r"exit 3\nfailed with 3: see .*log.txt"):
+        run_command("echo reason; exit 3", os.environ, tmp_path / "log.txt")
+    assert (tmp_path / "log.txt").read_text() == "reason\n"
+
+
+def test_every_recipe_can_be_filled_in(tmp_path):
+    from toolkits import fill, shorten_warmup
+
+    for file in (BENCHMARKS / "recipes").glob("*.toml"):
+        recipe = tomllib.loads(file.read_text("utf-8"))
+        values = dict.fromkeys(("text", "run", "minutes", "seed", "here"), "x")
+        values |= shorten_warmup(30, recipe.get("peak"))
+        texts = [recipe["train"], recipe["translate"], *recipe.get("prepare", [])]
+        for text in [*texts, *recipe.get("files", {}).values()]:
+            assert not re.search(r"<(?!unk|pad|s>|/s>)\w+>", fill(text, values)), file
+        re.compile(recipe["rate"])
+    # The published highest rate of a schedule by the inverse square root stays.
+    short = shorten_warmup(30, {"rate": 2.0, "warmup": 8000})
+    assert short["rate"] / short["warmup"] ** 0.5 == pytest.approx(2.0 / 8000**0.5)
