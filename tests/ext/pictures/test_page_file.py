@@ -75,7 +75,7 @@ def test_the_script_decodes_the_weights(maps, form):
 def test_arrow_keys_reach_every_token_cell_and_head(maps, view):
     found = evaluate(
         SCRIPTS,
-        "const map = headway.decode(given.json.maps.cross);"
+        "const map = {...headway.decode(given.json.maps.cross), ...given.json.views.maps.cross};"
         "const state = {view: given.view, layer: 1, heads: [2], pin: null}; const seen = new Set();"
         "const open = [headway.moved(map, state, null, 'ArrowDown')];"
         "while (open.length) { const spot = open.pop(); const name = JSON.stringify(spot);"
@@ -83,7 +83,7 @@ def test_arrow_keys_reach_every_token_cell_and_head(maps, view):
         "  seen.add(name); }"
         "[...seen].map((name) => JSON.parse(name))",
         {
-            "json": maps.to_json(),
+            "json": view_json(maps),
             "view": view,
             "keys": ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"],
         },
@@ -99,3 +99,16 @@ def test_arrow_keys_reach_every_token_cell_and_head(maps, view):
     }[view]
     assert isinstance(found, list)
     assert sorted(map(str, found)) == sorted(map(str, wanted))
+
+
+def test_arrow_keys_follow_a_line_from_right_to_left():
+    """The arrow to the left leads to the next word of an Arabic line, and to the word before of an English one."""
+    attention = AttentionMap([" a", " b", " c"], [" مرحبا", " بك", " هنا"], np.eye(3)[None, None])
+    found = evaluate(
+        SCRIPTS,
+        "const map = {...headway.decode(given.maps.cross), ...given.views.maps.cross};"
+        "const state = {view: 'alignment', layer: 0, heads: [0], pin: null};"
+        "[{key: 1}, {query: 1}].map((spot) => headway.moved(map, state, spot, 'ArrowLeft'))",
+        view_json(AttentionMaps("مرحبا", "a b c", {"cross": attention})),
+    )
+    assert found == [{"key": 2}, {"query": 0}]

@@ -209,6 +209,14 @@ def side_extents(side):
     ]
 
 
+def check_apart(taken):
+    """Check that no label covers another."""
+    for number, a in enumerate(taken):
+        for b in taken[:number]:
+            is_apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+            assert is_apart, (a, b)
+
+
 def check_layout(layout):
     """Check that nothing leaves a layout, and that no label covers another or the links."""
     taken = [extent(t.text, t.x, t.y, t.size, t.anchor, is_turned=False) for t in layout.labels]
@@ -218,10 +226,7 @@ def check_layout(layout):
     for left, top, right, bottom in taken:
         assert -1 <= left <= right <= layout.width + 1
         assert -2 <= top <= bottom <= layout.height + 2
-    for number, a in enumerate(taken):
-        for b in taken[:number]:
-            is_apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
-            assert is_apart, (a, b)
+    check_apart(taken)
     for place in layout.maps:
         x, y, width, height = place.area
         assert 0 <= x <= x + width <= layout.width
@@ -230,25 +235,49 @@ def check_layout(layout):
             assert a[2] <= x or x + width <= a[0] or a[3] <= y or y + height <= a[1]
 
 
-@pytest.mark.parametrize("kind", ["encoder", "cross"])
-def test_nothing_leaves_the_picture_or_overlaps(maps, kind):
-    long = AttentionMap(
-        [" Donaudampfschifffahrtsgesellschaft", " 日本語の長い文", " 🐶🐶🐶", "</s>", " a"],
-        labels(SOURCES),
-        maps.maps["cross"].weights,
+WORDS = (
+    "a", "Donaudampfschifffahrtsgesellschaft", "WWWWWWWWWWWWWWWWWW", "日本語の長い文", "🐶👩‍👩‍👧", "العزيز.", "שלום!",
+    "<b>&amp;", "$x^2$", "\\alpha", "\x00\x0b", " ", "·", "iiiiiiii", "İ̇̇", "\u202eabc",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_view_of_any_sentence_has_labels_that_overlap_or_leave_it(seed):
+    """The sentences have 1 to 40 words of every script, and the models 1 to 16 heads."""
+    random = np.random.default_rng(seed)
+    layers, heads, rows, columns = (int(random.integers(1, most)) for most in (7, 17, 41, 41))
+    queries, keys = (
+        [f" {word}" for word in random.choice(WORDS, count)] + ["</s>"] for count in (rows, columns)
     )
-    for found in (maps.maps[kind], long):
-        for view in VIEWS.values():
-            check_layout(view.place(found, kind))
-    for picture in (
-        draw_view(maps, "heads", kind, heads=[0, 5]),
-        draw_view(maps, "heat", kind),
-        draw_view(maps, "grid", kind),
-    ):
+    weights = random.dirichlet(np.full(columns + 1, 0.3), (layers, heads, rows + 1))
+    found = AttentionMap(queries, keys, weights.astype(np.float32))
+    maps = AttentionMaps(" ".join(keys), " ".join(queries), {"cross": found})
+    for name, view in VIEWS.items():
+        check_layout(view.place(found, "cross"))
+        picture = draw_view(maps, name, heads=None if seed % 2 else [heads - 1])
         header, _ = picture.header()
-        for label in header:
-            assert -picture.header_height < label.y < 0
-            assert label.x + text_width(label.text, label.size) <= picture.width
+        taken = [extent(t.text, t.x, t.y, t.size, t.anchor, is_turned=False) for t in header]
+        check_apart(taken)
+        for left, top, right, bottom in taken:
+            assert 0 <= left <= right <= picture.width
+            assert -picture.header_height <= top <= bottom <= 0
+    pytest.importorskip("matplotlib")
+    drawn = read(draw_view(maps, tuple(VIEWS)[seed % len(VIEWS)]))  # it is valid XML
+    assert drawn.find(f"{SVG}title") is not None
+
+
+def test_a_line_from_right_to_left_begins_on_the_right():
+    words = [" السلام", " عليكم.", "</s>"]
+    odd = AttentionMap([" peace", " you.", "</s>"], words, np.full((1, 1, 3, 3), 1 / 3, np.float32))
+    layout = VIEWS["alignment"].place(odd, "cross")
+    assert layout.queries
+    assert layout.keys
+    right, left = ([x for x, _ in side.points] for side in (layout.keys, layout.queries))
+    assert right == sorted(right, reverse=True)
+    assert left == sorted(left)
+    # Invisible marks keep the full stop behind the word, on its left.
+    assert layout.keys.texts == ["\u200fالسلام\u200f", "\u200fعليكم.\u200f", "</s>"]
+    assert layout.queries.texts == ["peace", "you.", "</s>"]
 
 
 def test_the_page_gets_the_layouts_of_the_files(maps):

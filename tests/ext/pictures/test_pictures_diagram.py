@@ -78,6 +78,7 @@ def test_parts_do_not_overlap_and_letters_fit(config):
                    and p.y <= label.y <= p.y + p.height]  # fmt: skip
             assert len(box) == 1
             assert wide <= box[0].width
+            assert label.size >= 8.5  # pixels: smaller letters cannot be read
     for line in picture.layout.lines:
         assert layout.x <= min(line.x1, line.x2)
         assert max(line.x1, line.x2) <= layout.x + layout.width
@@ -116,10 +117,13 @@ def vectors(picture, role):
 
 @pytest.mark.parametrize("queries", [None, [2]])
 def test_the_strips_show_the_vectors(found, queries):
-    """In each lane the parts are the values multiplied by their weights, and their sum is the output."""
+    """In each lane the parts are the values multiplied by their weights, and their sum is the output.
+
+    What is added, and its sum among the heads, has the same colors for the same numbers.
+    """
     picture = lanes(found, queries)
     rows = list(range(len(found.queries))) if queries is None else queries
-    largest = abs(found.v).max()
+    largest = max(abs(found.v).max(), abs(found.heads).max())
     assert vectors(picture, "q") == pytest.approx(found.q[rows] / abs(found.q).max())
     assert vectors(picture, "k") == pytest.approx(found.k / abs(found.k).max())
     assert vectors(picture, "v") == pytest.approx(found.v / largest)
@@ -133,7 +137,9 @@ def test_the_strips_show_the_vectors(found, queries):
     assert vectors(picture, "part") == pytest.approx(np.array(parts))
     assert vectors(picture, "output") == pytest.approx(found.output[rows] / largest)
     heads = found.heads[rows].reshape(-1, found.v.shape[1])
-    assert vectors(picture, "head") == pytest.approx(heads / abs(found.heads).max())
+    assert vectors(picture, "head") == pytest.approx(heads / largest)
+    sums = vectors(picture, "head")[found.head :: found.heads.shape[1]]
+    assert vectors(picture, "output") == pytest.approx(sums, abs=1e-5)
     assert vectors(picture, "mixed") == pytest.approx(found.mixed[rows] / abs(found.mixed).max())
 
 
@@ -156,7 +162,11 @@ def test_each_lane_has_its_query_and_its_numbers(found):
             f"{w:.3f}" if v else "hidden" for w, v in zip(expected, visible, strict=True)
         ]
     [legend] = [label.text for label in layout.labels if label.role == "legend"]
-    assert legend == "blue: positive; red: negative; the stronger, the larger"
+    sizes = [abs(found.q).max(), abs(found.k).max(), abs(found.v).max(), abs(found.mixed).max()]
+    sizes[2] = max(sizes[2], abs(found.heads).max())
+    assert legend == (
+        "blue: positive; red: negative; full color: {:.2f} in q, {:.2f} in k, {:.2f} in v and heads, {:.2f} in times W^O"
+    ).format(*sizes)
     shown = [box.opacity for box in layout.boxes if box.role == "weight"]
     assert shown == pytest.approx(found.weights[found.visible])
 

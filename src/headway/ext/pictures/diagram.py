@@ -11,7 +11,7 @@ from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.text_width import text_width
 
 HIGH, LOW = 38.0, 22.0  # the heights of boxes with two lines and with one line of text
-WIDTH = 196.0  # of a box of Figure 1
+WIDTH = 240.0  # of a box of Figure 1
 GAP = 10.0
 BRANCH = 26.0  # from an incoming line to a box
 OUTLINE = "#555555"
@@ -48,7 +48,7 @@ def save_diagram(out: str, name: str, config: ModelConfig) -> None:
 def diagram(config: ModelConfig) -> Picture:
     """Draw Figures 1 and 2 for a model: its layers, heads, sizes, norms and mixers."""
     layout = PictureLayout(0, 0)
-    encoder, decoder = Column(layout, 0.0, -1), Column(layout, 300.0, 1)
+    encoder, decoder = Column(layout, 0.0, -1), Column(layout, 344.0, 1)
     _add_embedding(encoder, config, "Inputs", config.source_vocab_size, "Input embedding")
     _add_stack(encoder, config, is_decoder=False)
     memory = encoder.y
@@ -58,7 +58,7 @@ def diagram(config: ModelConfig) -> Picture:
     _add_output(decoder, config)
     _connect_memory(encoder, decoder, memory, cross)
     side = decoder.x + WIDTH / 2 + 100
-    top = _add_one_head(layout, config, side, _add_many_heads(layout, config, side) - 30)
+    top = _add_one_head(layout, config, side, _add_many_heads(layout, config, side) - 44)
     left, top = encoder.x - WIDTH / 2 - 76, min(memory - 16, decoder.y, top)
     notes = [Label(text, left, 30 + 17 * row, 11, is_pale=True, role="note")
              for row, text in enumerate(_notes(config))]  # fmt: skip
@@ -271,8 +271,7 @@ def _add_many_heads(layout: PictureLayout, config: ModelConfig, left: float) -> 
         part.box(f"{width} to {size}", "linear", sheets=heads)
         part.extend(36, is_arrow=True)
     column.y = part.y
-    core = "additive attention" if config.compatibility == "additive" else "dot-product attention"
-    middle = column.box(core, "attention", sheets=heads)
+    middle = column.box(_name_core(config), "attention", sheets=heads)
     column.text(f"h = {heads}", column.x + 155, middle, 11, "start")
     column.width = 160
     column.extend(36, is_arrow=True)
@@ -307,10 +306,15 @@ def _add_one_head(layout: PictureLayout, config: ModelConfig, left: float, botto
             column.extend(20, is_arrow=True)
         middle = column.box(label, color)
     column.path((out, foot - 8), (out, middle), (column.x + column.width / 2, middle))
-    layout.labels.append(_note(f"d_k = {d_k}, d_v = {d_v}", out + 12, foot))
-    layout.labels.append(_note(hidden, left, foot + 22))
-    name = "Scaled dot-product attention" if config.scale_attention else "Dot-product attention"
-    return _add_title(column, "Additive attention" if is_additive else name, left)
+    for row, text in enumerate((f"d_k = {d_k}, d_v = {d_v}", hidden)):
+        layout.labels.append(_note(text, left, foot + 22 + 14 * row))
+    return _add_title(column, _name_core(config), left)
+
+
+def _name_core(config: ModelConfig) -> str:
+    if config.compatibility == "additive":
+        return "Additive attention"
+    return "Scaled dot-product attention" if config.scale_attention else "Dot-product attention"
 
 
 def _add_title(column: Column, title: str, left: float) -> float:

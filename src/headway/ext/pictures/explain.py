@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from rich.cells import cell_len, set_cell_size
 from torch import Tensor
 
 from headway.errors import HeadwayError
@@ -63,7 +64,7 @@ class Explanation:
 
     def to_text(self, query: int) -> str:
         """Return a query, a table with a line for each key, and the output of the query."""
-        wide = max(5, *map(len, self.keys))
+        wide = max(5, *map(cell_len, self.keys))
         by = f"q.k / sqrt({self.q.shape[1]})" if self.scale != 1 else "not scaled"
         lines = [
             self.title,
@@ -74,7 +75,7 @@ class Explanation:
         for j, key in enumerate(self.keys):
             weight = f"{self.weights[query, j]:8.4f}" if self.visible[query, j] else "  hidden"
             lines.append(
-                f"{key:<{wide}}  {_vector(self.k[j]):<{_WIDE}}  {self.products[query, j]:9.3f}"
+                f"{set_cell_size(key, wide)}  {_vector(self.k[j]):<{_WIDE}}  {self.products[query, j]:9.3f}"
                 f"  {self.compatibilities[query, j]:15.3f}  {weight}  {_vector(self.v[j])}"
             )
         lines += ["", f"output, the sum of softmax times v: {_vector(self.output[query])}"]

@@ -5,10 +5,11 @@ joined, are its text. Paper: section 3.2.3.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from headway.errors import HeadwayError
-from headway.ext.pictures.text_width import cut
+from headway.ext.pictures.text_width import RIGHT_TO_LEFT, cut
 from headway.text import SPACE
 
 NAMES = {
@@ -65,7 +66,8 @@ def display_labels(labels: Sequence[str]) -> list[str]:
     """Return the labels as pictures show them.
 
     A subword that continues a word gets a dot, unless the language has no spaces. Spaces and control
-    characters inside a label become visible, because XML cannot hold them all.
+    characters inside a label become visible, because XML cannot hold them all. Invisible marks around
+    a label from right to left keep its full stop at its end.
     """
     has_spaces = any(label.startswith(" ") for label in labels)
     return [_display(label, has_spaces) for label in labels]
@@ -81,7 +83,15 @@ def _display(label: str, has_spaces: bool) -> str:
         return label
     text = printable(label.removeprefix(" "))
     continues = has_spaces and not label.startswith(" ") and any(c.isalnum() for c in label)
-    return (f"·{text}" if continues else text) or "␣"
+    text = (f"·{text}" if continues else text) or "␣"
+    return f"{RIGHT_TO_LEFT}{text}{RIGHT_TO_LEFT}" if is_right_to_left([text]) else text
+
+
+def is_right_to_left(labels: Iterable[str]) -> bool:
+    """Return whether the first letter that has a direction runs from right to left, as browsers decide it."""
+    letters = (letter for label in labels if label not in CONTROL for letter in label)
+    directions = map(unicodedata.bidirectional, letters)
+    return next((each != "L" for each in directions if each in ("L", "R", "AL")), False)
 
 
 def printable(text: str) -> str:

@@ -61,6 +61,7 @@ class Picture:
         boxes: The boxes that show weights; they are drawn over the boxes of the layout.
         cells: The weights [rows, columns] of each of the layout's maps, from -1 to 1.
         query: The query whose label is bold; None: all labels look the same.
+        legend: What the opacity means, as a line of the legend; may be empty.
     """
 
     title: str
@@ -71,6 +72,7 @@ class Picture:
     boxes: Sequence[Box] = ()
     cells: Sequence[NDArray[np.float64]] = ()
     query: int | None = None
+    legend: str = ""
 
     @property
     def width(self) -> float:
@@ -81,7 +83,7 @@ class Picture:
     def header_height(self) -> float:
         """The height of title and legend above the layout, with the upper margin."""
         rows = -(-len(self.heads) // self._heads_a_row)
-        return 44.0 + rows * 16
+        return 44.0 + (rows + bool(self.legend)) * 16
 
     @property
     def height(self) -> float:
@@ -108,6 +110,8 @@ class Picture:
                 Line(x, y, x + 24, y, color=head_color(head), width=3.0, dash=dash, role="legend")
             )
             labels.append(Label(str(head + 1), x + 29, y, CAPTION_SIZE, role="legend"))
+        if self.legend:
+            labels.append(caption(self.legend, left, self.layout.y - 16, role="legend"))
         return labels, lines
 
     def svg(self) -> str:

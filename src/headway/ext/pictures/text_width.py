@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from headway.ext.pictures.style import LETTER_SIZE
 
 LONGEST_LABEL = 150.0  # pixels
+# An invisible letter: beside it, signs without a direction stand as in a text from right to left.
+RIGHT_TO_LEFT = "\u200f"
 
 
 def text_width(text: str, size: float = LETTER_SIZE) -> float:
@@ -17,7 +19,7 @@ def text_width(text: str, size: float = LETTER_SIZE) -> float:
 
 
 def _advance(character: str) -> float:
-    if unicodedata.combining(character):
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):  # accents, marks of direction
         return 0.0
     if unicodedata.east_asian_width(character) in "WF":
         return 1.05
@@ -43,4 +45,4 @@ def cut(text: str, width: float = LONGEST_LABEL) -> str:
         if room < 0:
             break
         kept += character
-    return f"{kept}…"
+    return f"{kept}…" + (RIGHT_TO_LEFT if text.endswith(RIGHT_TO_LEFT) else "")

@@ -12,7 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from headway.ext.pictures.labels import NAMES, SIDES, display_labels, short_labels
+from headway.ext.pictures.labels import (
+    NAMES,
+    SIDES,
+    display_labels,
+    is_right_to_left,
+    short_labels,
+)
 from headway.ext.pictures.layout import (
     CAPTION_SIZE,
     Anchor,
@@ -70,16 +76,17 @@ def draw_view(
     chosen = VIEWS[view]
     layout = chosen.place(attention, kind)
     links = choose_links(attention, layout.links, choice) if layout.links else []
-    has_legend = view in ("heads", "paper") or (view == "heat" and len(choice.heads) == 1)
+    names_heads = view in ("heads", "paper") or (view == "heat" and len(choice.heads) == 1)
     return Picture(
         _title(view, kind, attention, choice),
         f"{maps.source} | {maps.target}. {chosen.description}",
         layout,
-        choice.heads if has_legend else (),
+        choice.heads if names_heads else (),
         links,
         head_boxes(layout, choice, links),
         choose_cells(attention, layout, choice),
         choice.query,
+        chosen.legend,
     )
 
 
@@ -138,8 +145,7 @@ def place_sides(attention: AttentionMap, kind: str, *, is_turned: bool = False) 
     right = stop + GAP + widest(keys) + GAP
     bottom = top + STEP * max(len(queries), len(keys))
     if is_turned:
-        captions = [caption(f"{before} (top)", 0, 8), caption(f"{after} (bottom)", 0, right + 8)]
-        width = max(bottom, *(text_width(each.text, CAPTION_SIZE) for each in captions))
+        captions, width = _row_captions(before, after, right, bottom)
         height = right + CAPTION
     else:
         # A caption that is wider than its column starts at the left edge instead of ending at the links.
@@ -168,6 +174,12 @@ def place_sides(attention: AttentionMap, kind: str, *, is_turned: bool = False) 
     )
 
 
+def _row_captions(above: str, below: str, y: float, width: float) -> tuple[list[Label], float]:
+    """Return captions above two rows and, from ``y`` on, below them; and the width of the widest part."""
+    captions = [caption(f"{above} (top)", 0, 8), caption(f"{below} (bottom)", 0, y + 13)]
+    return captions, max(width, *(text_width(each.text, CAPTION_SIZE) for each in captions))
+
+
 def _tokens(
     texts: list[str],
     edges: Sequence[float],
@@ -183,7 +195,8 @@ def _tokens(
 
     Args:
         texts: The labels.
-        edges: Where each token begins along the column or row, and where the last one ends.
+        edges: Where each token begins along the column or row, and where the last one ends; they fall in a row from
+            right to left.
         label: The position of the labels across the column or row.
         port: The position of the ends of the links across it.
         area: The beginning and the end of the tokens' areas across it.
@@ -198,8 +211,10 @@ def _tokens(
         return [(middle, across) if is_row else (across, middle) for middle in middles]
 
     areas: list[Area] = [
-        (begin, area[0], end - begin, depth) if is_row else (area[0], begin, depth, end - begin)
-        for begin, end in pairwise(edges)
+        (min(pair), area[0], max(pair) - min(pair), depth)
+        if is_row
+        else (area[0], pair[0], depth, pair[1] - pair[0])
+        for pair in pairwise(edges)
     ]
     return TokenLabels(texts, at(label), anchor, is_turned, ports=at(port), areas=areas)
 
@@ -275,24 +290,32 @@ def _sides(kind: str, y: float) -> Label:
 
 
 def place_lines(attention: AttentionMap, kind: str) -> PictureLayout:
-    """Place the keys, words of the source, along a line on top, and the queries along a line below."""
+    """Place the keys, words of the source, along a line on top, and the queries along a line below.
+
+    A line of a script from right to left runs from right to left.
+    """
     texts = short_labels(attention.keys), short_labels(attention.queries)
     widths = [[text_width(text) + WORD_GAP for text in side] for side in texts]
-    right, across = max(map(sum, widths)), 100.0
+    right, bottom = max(map(sum, widths)), CAPTION + 2 * WORD_LINE + 100.0
     sides = []
-    for side, of_side, top in zip(texts, widths, (0.0, WORD_LINE + across), strict=True):
+    for side, of_side, top in zip(texts, widths, (CAPTION, bottom - WORD_LINE), strict=True):
         # The shorter line gets the width of the longer one, so that links stay steep.
         more = (right - sum(of_side)) / len(side)
-        edges = np.cumsum([0.0, *(width + more for width in of_side)]).tolist()
+        edges = np.cumsum([0.0, *(width + more for width in of_side)])
+        if is_right_to_left(side):
+            edges = right - edges
+        port = top + WORD_LINE if top == CAPTION else top
         sides.append(
             _tokens(
-                side, edges, top + WORD_LINE / 2, top or WORD_LINE, (top, top + WORD_LINE),
+                side, edges.tolist(), top + WORD_LINE / 2, port, (top, top + WORD_LINE),
                 anchor="middle", is_row=True, is_turned=False,
             )
         )  # fmt: skip
     above, below = sides
     fan = [(0.0, 0.0)] * attention.weights.shape[1]
-    return PictureLayout(right, 2 * WORD_LINE + across, [], [], below, above, STRONGEST_MEANS, fan)
+    before, after = SIDES[kind]
+    captions, width = _row_captions(after, before, bottom, right)
+    return PictureLayout(width, bottom + CAPTION, captions, [], below, above, STRONGEST_MEANS, fan)
 
 
 @dataclass(frozen=True)
@@ -302,25 +325,29 @@ class View:
     Attributes:
         place: Makes the layout of a map of a kind of attention.
         description: What the picture shows, for readers who cannot see it.
+        legend: What the opacity means; empty if the layout has a scale.
     """
 
     place: Callable[[AttentionMap, str], PictureLayout]
     description: str
+    legend: str = ""
 
 
 _LINES = (
     "Each line goes from a query to a key. Its opacity is the attention weight; its color and dashes are those of the"
     " head."
 )
+_OPACITY = "opacity: attention weight"
 _CELLS = "The darker a cell, the larger the weight."
 VIEWS: dict[ViewName, View] = {
-    "heads": View(place_sides, _LINES),
-    "paper": View(partial(place_sides, is_turned=True), _LINES),
-    "grid": View(place_grid, _CELLS),
+    "heads": View(place_sides, _LINES, _OPACITY),
+    "paper": View(partial(place_sides, is_turned=True), _LINES, _OPACITY),
+    "grid": View(place_grid, _CELLS, _OPACITY),
     "heat": View(place_map, _CELLS),
     "alignment": View(
         place_lines,
         "Above the source, below the target; the opacity of a line is the attention weight that a target word gives to a"
         " source word.",
+        f"{_OPACITY}, from {STRONGEST_MEANS.least}",
     ),
 }

@@ -165,15 +165,15 @@
       figure.replaceChildren(svg);
       fit();
       const left = made.omitted ? ` The faintest ${made.omitted.toLocaleString()} lines are left out.` : "";
-      note.textContent = `${caption()}. ${NOTES[state.kind]}${left}`;
+      note.textContent = `${caption()}. ${NOTES[state.kind]} Opacity: attention weight.${left}`;
       const hint = state.view === "grid" ? "Choose a map." : "Point at a token, or tap it.";
       reading.textContent = headway.reading(current(), state, spot()) || hint;
     }
 
-    /** Scale the figure to the page, but only as far as its letters stay readable. */
+    /** Scale the figure to the page, but only as far as its letters stay readable: 9 pixels or more. */
     function fit() {
       const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-      const scale = Math.min(1.2, Math.max(0.7, (figure.clientWidth - 4) / width));
+      const scale = Math.min(1.2, Math.max(0.85, (figure.clientWidth - 4) / width));
       svg.setAttribute("width", Math.floor(width * scale));
       svg.setAttribute("height", Math.floor(height * scale));
     }
