@@ -513,15 +513,15 @@ def test_metrics_count_what_happened_and_ask_for_their_token(chain):
 
 def test_settings_come_from_file_environment_and_line_and_mistakes_together(tmp_path):
     file = tmp_path / "server.toml"
-    file.write_text("[server]\nchar_limit = 5\nbatch_limit = 6\nwait_ms = 1\nfile_jobs = 3\n")
+    file.write_text("[server]\nchar_limit = 5\nbatch_limit = 6\ndeadline = 1\nfile_jobs = 3\n")
 
     def load_server(option, text, environment):
         variables = read_variables(environment)
         given = {f"server.{option}": text}
         return load_section("server", [file], given, variables)
 
-    found = load_server("char-limit", "9", {"LT_BATCH_LIMIT": "8", "HEADWAY_WAIT_MS": "2"})
-    assert (found.char_limit, found.batch_limit, found.wait_ms, found.file_jobs) == (9, 8, 2.0, 3)
+    found = load_server("char-limit", "9", {"LT_BATCH_LIMIT": "8", "HEADWAY_DEADLINE": "2"})
+    assert (found.char_limit, found.batch_limit, found.deadline, found.file_jobs) == (9, 8, 2.0, 3)
     file.write_text("[server]\nchar_limits = 5\nbody_limit = 'x'\n[other]\n")
     with pytest.raises(HeadwayError) as caught:
         load_server("deadline", "soon", {"HEADWAY_BATCH_LIMIT": "many"})

@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from starlette.testclient import TestClient
@@ -15,6 +16,7 @@ from headway.ext.protect.glossary import Glossary
 from headway.ext.server.answers import run_while_connected
 from headway.ext.server.app import App
 from headway.ext.server.driver import run_jobs
+from headway.ext.server.jobs import Call
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import load_models
 from headway.ext.server.queue import TranslationQueue
@@ -133,19 +135,6 @@ def test_idle_workers_share_a_request():
     assert [len(batch) for batch in model.batches] == [5, 5]
 
 
-def test_a_lone_request_does_not_wait():
-    model, times = Model(), []
-
-    async def work(queue):
-        for _ in range(5):
-            started = time.perf_counter()
-            assert await find(queue, model, "text") == ["text"]
-            times.append(time.perf_counter() - started)
-
-    run(work, wait_ms=500.0)
-    assert sorted(times)[2] < 0.4
-
-
 def test_requests_that_come_while_a_batch_runs_share_the_next():
     model = Model()
 
@@ -160,22 +149,6 @@ def test_requests_that_come_while_a_batch_runs_share_the_next():
     run(work)
     assert len(model.batches) == 2
     assert sorted(model.batches[1]) == [f"text {i}" for i in range(9)]
-
-
-@pytest.mark.slow
-def test_under_load_a_batch_waits_for_more_requests():
-    model = Model(0.001)
-
-    async def work(queue):
-        async def client():
-            for _ in range(20):
-                assert await find(queue, model, "text") == ["text"]
-
-        await asyncio.gather(*(client() for _ in range(8)))
-
-    run(work, wait_ms=50.0)
-    full = sum(len(batch) >= 6 for batch in model.batches)
-    assert full > len(model.batches) / 2
 
 
 def test_batches_hold_like_lengths_models_and_settings():
@@ -214,14 +187,14 @@ def test_requests_with_different_glossaries_share_a_batch(translator):
 
     async def work(queue):
         is_open = threading.Event()
-        first = asyncio.ensure_future(queue.run([is_open.wait], [1]))
+        first = asyncio.ensure_future(queue.ask([Call(is_open.wait, 1)]))
         await until(lambda: queue.idle_workers == 0)
         both = zip(pipelines, pieces, strict=True)
         found = [
             asyncio.ensure_future(run_jobs([pipeline.find(piece)], queue, Account()))
             for pipeline, [piece] in both
         ]
-        await asyncio.sleep(0.01)
+        await until(lambda: queue.texts == 1 + len(found))
         is_open.set()
         assert [each.hypotheses[0].tokens for [each] in await asyncio.gather(*found)] == alone
         await first
@@ -383,13 +356,13 @@ def test_a_full_queue_rejects_at_once():
 
 def test_other_calls_take_their_turn_and_stop_too():
     async def work(queue):
-        assert await queue.run([lambda: 5, lambda: 7], [1, 1]) == [5, 7]
+        assert await queue.ask([Call(lambda: 5, 1), Call(lambda: 7, 1)]) == [5, 7]
         with pytest.raises(ZeroDivisionError):
-            await queue.run([lambda: 1 // 0], [1])
+            await queue.ask([Call(lambda: 1 // 0, 1)])
         begun = threading.Event()
-        blocked = asyncio.ensure_future(queue.run([lambda: begun.wait(5)], [1]))
+        blocked = asyncio.ensure_future(queue.ask([Call(lambda: begun.wait(5), 1)]))
         done = []
-        waiting = asyncio.ensure_future(queue.run([lambda: done.append(1)], [1]))
+        waiting = asyncio.ensure_future(queue.ask([Call(lambda: done.append(1), 1)]))
         await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.sleep(0)
@@ -409,12 +382,12 @@ def test_other_calls_do_not_change_the_measured_speed():
             await find(queue, model, "x" * 50)
         before, usual = queue.speed.tokens_per_second, queue.typical_text
         assert before > 0
-        await queue.run([str, str], [500, 500], texts=2)
+        await queue.ask([Call(str, 500), Call(bytes, 500)], texts=2)
         assert queue.typical_text == usual > 0
         # With others in the queue, when the time between two ends is what counts, and without.
-        jobs = [lambda: time.sleep(0.05)] * 4
-        await asyncio.gather(queue.run(jobs, [1] * 4), find(queue, model, "x" * 50))
-        await queue.run(jobs, [1] * 4)
+        jobs = [Call(partial(time.sleep, 0.05), 1) for _ in range(4)]
+        await asyncio.gather(queue.ask(jobs), find(queue, model, "x" * 50))
+        await queue.ask(jobs)
         await find(queue, model, "x" * 50)
         assert queue.speed.tokens_per_second > before / 2
 
@@ -429,8 +402,8 @@ def test_an_admitted_request_is_not_rejected_halfway():
         some = [find(queue, model, "x" * 10) for _ in range(11)]
         await asyncio.sleep(0.02)
         with pytest.raises(Rejection):
-            await queue.run([lambda: 5], [10])
-        begun = asyncio.ensure_future(queue.run([lambda: 5], [10], is_admitted=True))
+            await queue.ask([Call(lambda: 5, 10)])
+        begun = asyncio.ensure_future(queue.ask([Call(lambda: 5, 10)], is_admitted=True))
         await asyncio.sleep(0.02)
         model.open.set()
         assert await begun == [5]
@@ -446,7 +419,8 @@ def test_nobody_is_rejected_for_the_work_of_a_file():
         first = await stand_still(queue, model, "x" * 10)
         some = requests(model, *["x" * 10] * 30)
         file = asyncio.ensure_future(queue.ask(some, is_file=True))
-        calls = asyncio.ensure_future(queue.run([lambda: 5] * 9, [90] * 9, is_file=True))
+        many = [Call(partial(int, 5), 90) for _ in range(9)]
+        calls = asyncio.ensure_future(queue.ask(many, is_file=True))
         await asyncio.sleep(0.01)
         waiting = sum(len(group.waiting) for group in queue.waiting.groups)
         assert (queue.waiting.tokens, queue.texts, waiting) == (0, 1, 39)

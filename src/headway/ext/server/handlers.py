@@ -13,6 +13,7 @@ from headway.ext.server.clients import read_authorization
 from headway.ext.server.file_translation import FileOrder, translate_upload
 from headway.ext.server.files import FileJob, TranslatedFile
 from headway.ext.server.glossaries import add_named_glossary
+from headway.ext.server.jobs import Call
 from headway.ext.server.messages import (
     Alignment,
     AlignRequest,
@@ -150,7 +151,8 @@ async def attention(request: AttentionRequest, context: Context) -> Attention:
         size = len(tokens) + min(len(target), LONGEST_TARGET)
         is_admitted = not request.translation
         draw = partial(sentence_maps, translator, source, target)
-        [maps] = await queue.run([lambda: view_json(draw())], [size], is_admitted)
+        call = Call(lambda: view_json(draw()), size)
+        [maps] = await queue.ask([call], is_admitted=is_admitted)
     except HeadwayError as error:  # the sentence is too long
         raise Rejection(400, f"Invalid request: {error}") from None
     return maps

@@ -1,10 +1,41 @@
-"""What waits in the server's queue: rows to search or to read, and other calls."""
+"""What waits in the server's queue: requests of jobs, and other calls."""
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+from headway.translation import Find, Read
+
+
+class Call(NamedTuple):
+    """Asks for a call of a function, such as one that draws attention maps; it shares its batch with nothing.
+
+    Attributes:
+        function: What is called.
+        tokens: Source tokens that it is about.
+    """
+
+    function: Callable[[], Any]
+    tokens: int
+
+    @property
+    def key(self) -> Hashable:
+        """As that of `Find`."""
+        return self
+
+    def batch_limits(self, tokens: int) -> tuple[int, int]:
+        """As that of `Find`."""
+        return tokens, 0
+
+    @staticmethod
+    def answer_batch(requests: "Sequence[Call]", is_wanted: Callable[[int], bool]) -> list[Any]:
+        """As that of `Find`."""
+        return [each.function() if is_wanted(n) else None for n, each in enumerate(requests)]
+
+
+AnyRequest = Find | Read | Call
 
 
 @dataclass(eq=False)
@@ -12,7 +43,7 @@ class JobGroup:
     """The jobs that a request waits for at one time.
 
     Attributes:
-        key: What jobs have in common that may share a batch; None: these jobs are functions to call, each alone.
+        key: What jobs have in common that may share a batch.
         is_search: Whether the jobs search for translations.
         turn: That of the queue when the group came, and the tokens of the group that have started since; -inf: the
             group goes first.
@@ -50,11 +81,11 @@ class JobGroup:
             turn += job.tokens
             yield turn, job
 
-    def add(self, work: Any, tokens: int) -> "QueuedJob":
+    def add(self, request: AnyRequest) -> "QueuedJob":
         """Add a job before the group waits."""
-        job = QueuedJob(self, work, tokens)
+        job = QueuedJob(self, request)
         self.waiting.append(job)
-        self.tokens += tokens
+        self.tokens += job.tokens
         self.unfinished += 1
         return job
 
@@ -67,19 +98,22 @@ class JobGroup:
 
 @dataclass(eq=False)
 class QueuedJob:
-    """A request for a row, or a function to call.
+    """What a client waits for.
 
     Attributes:
-        group: The jobs of the same request.
-        work: A `Find` or a `Read`, or a function to call.
-        tokens: Source tokens that the work is about.
+        group: The jobs of the same client.
+        request: What is asked for.
         result: What came of it, when the group is done.
     """
 
     group: JobGroup
-    work: Any
-    tokens: int
+    request: AnyRequest
     result: Any = None
+
+    @property
+    def tokens(self) -> int:
+        """Source tokens that the request is about."""
+        return self.request.tokens
 
     @property
     def load(self) -> int:
@@ -112,12 +146,9 @@ def run_batch(batch: Sequence[QueuedJob]) -> list[object]:
         For each job its result, or the exception that it raised. If the batch fails, each job runs
         by itself, so that one bad row fails alone.
     """
-    first = batch[0]
+    requests: list[Any] = [job.request for job in batch]
     try:
-        if first.group.key is None:
-            return [None if first.group.is_cancelled else first.work()]
-        requests = [job.work for job in batch]
-        answers: list[object] = first.work.answer_batch(
+        answers: list[object] = requests[0].answer_batch(
             requests, lambda number: not batch[number].group.is_cancelled
         )
         return answers

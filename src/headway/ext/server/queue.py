@@ -1,27 +1,25 @@
 """The queue in which the requests of all clients share batches.
 
-The queue is bounded by tokens and by texts, and feeds a few worker threads. If recent batches had
-several pieces, a batch waits a few milliseconds for more requests; `waiting.py` says whose turn it
+The queue is bounded by tokens and by texts, and feeds a few worker threads; `waiting.py` says whose turn it
 is. The queue lives in the event loop's thread, so that it needs no locks.
 """
 
 import asyncio
 import math
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
-from headway.ext.server.jobs import JobGroup, QueuedJob, run_batch
+from headway.ext.server.jobs import AnyRequest, JobGroup, QueuedJob, run_batch
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.rejection import overloaded, too_long
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.speed import Speed
 from headway.ext.server.text_threads import TextThreads, lower_priority
-from headway.ext.server.waiting import LARGEST_BATCH, LONGEST_WAIT, Waiting, count_jobs
+from headway.ext.server.waiting import LONGEST_WAIT, Waiting
 from headway.translation import Find, Read
 
-T = TypeVar("T")
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
 TEXT_THREADS = 4  # for plain work on text, besides one for each file
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
@@ -47,14 +45,12 @@ class TranslationQueue:
         # Without those of files: little of a file waits at once, and nobody is rejected for it.
         self.running_tokens = 0  # being translated
         self.texts = 0  # waiting or being translated
-        self.typical_batch = 1.0  # pieces in recent batches, on average
         self.typical_text = 0.0  # tokens of recent texts, on average
-        self._timer: asyncio.TimerHandle | None = None
         self._running: set[asyncio.Task[None]] = set()
 
     async def ask(
         self,
-        requests: "Sequence[Find | Read]",
+        requests: Sequence[AnyRequest],
         texts: int = 1,
         is_admitted: bool = False,
         is_file: bool = False,
@@ -64,7 +60,7 @@ class TranslationQueue:
         If the caller is cancelled, its requests leave the queue, or their batch at its next step.
 
         Args:
-            requests: Of all texts of a client.
+            requests: Of all texts of a client. A call should take no longer than the translation of a sentence.
             texts: Texts that they belong to.
             is_admitted: The client has passed `check_room` before, and is not rejected halfway.
             is_file: The requests are some of a file, which is always admitted.
@@ -74,46 +70,20 @@ class TranslationQueue:
         """
         if not (is_admitted or is_file):
             self.check_room(sum(request.tokens for request in requests))
+        loop = asyncio.get_running_loop()
         groups: dict[Hashable, JobGroup] = {}
         jobs: list[QueuedJob] = []
         for request in requests:
-            key = request.key
+            key, is_search = request.key, isinstance(request, Find)
             if key not in groups:
-                is_search = isinstance(request, Find)
-                groups[key] = self._make_group(key, is_search, is_file, is_counted=is_search)
-            jobs.append(groups[key].add(request, request.tokens))
-        if texts and not (is_admitted or is_file):
-            load = sum(group.load for group in groups.values())
-            self.typical_text = 0.95 * self.typical_text + 0.05 * load / texts
+                turn, now, done = self.waiting.turn, time.monotonic(), loop.create_future()
+                is_counted = not is_file and not isinstance(request, Read)
+                groups[key] = JobGroup(key, turn, now, done, is_search, is_file, is_counted)
+            jobs.append(groups[key].add(request))
+        searched = sum(group.load for group in groups.values() if group.is_search)
+        if searched and texts and not (is_admitted or is_file):
+            self.typical_text = 0.95 * self.typical_text + 0.05 * searched / texts
         return await self._finish([*groups.values()], jobs, 0 if is_file else texts)
-
-    async def run(
-        self,
-        calls: Sequence[Callable[[], T]],
-        sizes: Sequence[int],
-        is_admitted: bool = False,
-        is_file: bool = False,
-        texts: int = 1,
-    ) -> list[T]:
-        """Have worker threads call functions, each when its turn comes.
-
-        If the caller is cancelled, no further call begins.
-
-        Args:
-            calls: Each should take no longer than the translation of a sentence.
-            sizes: Source tokens that each call is about.
-            is_admitted: As for `ask`.
-            is_file: As for `ask`.
-            texts: Texts that the calls are about.
-
-        Raises:
-            Rejection: As for `ask`.
-        """
-        if not (is_admitted or is_file):
-            self.check_room(sum(sizes))
-        group = self._make_group(None, False, is_file)
-        jobs = [group.add(call, size) for call, size in zip(calls, sizes, strict=True)]
-        return await self._finish([group], jobs, 0 if is_file else texts)
 
     def expected_seconds(self, tokens: int = 0) -> float:
         """Return how long all that waits and so many further tokens take; 0 if the speed is unknown."""
@@ -154,15 +124,6 @@ class TranslationQueue:
         if seconds := self.retry_after(tokens):
             raise overloaded(seconds)
 
-    def _make_group(
-        self, key: Hashable, is_search: bool, is_file: bool, *, is_counted: bool = True
-    ) -> JobGroup:
-        done = asyncio.get_running_loop().create_future()
-        is_counted = is_counted and not is_file
-        return JobGroup(
-            key, self.waiting.turn, time.monotonic(), done, is_search, is_file, is_counted
-        )
-
     async def _finish(
         self, groups: Sequence[JobGroup], jobs: Sequence[QueuedJob], texts: int
     ) -> list[Any]:
@@ -187,23 +148,11 @@ class TranslationQueue:
                 self.waiting.remove(group)
 
     def _start_batches(self) -> None:
-        """Give the idle workers batches, unless it is worth waiting for more requests."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        """Give the idle workers batches; requests that come meanwhile share the next."""
         while self.idle_workers and self.waiting.groups:
-            if self.typical_batch > 1.5 and count_jobs(self.waiting.groups) < LARGEST_BATCH:
-                waited = time.monotonic() - self.waiting.groups[0].queued_at
-                left = self.config.wait_ms / 1000 - waited
-                if left > 0:
-                    loop = asyncio.get_running_loop()
-                    self._timer = loop.call_later(left, self._start_batches)
-                    return
             batch = self.waiting.take_batch(self.idle_workers)
             self.idle_workers -= 1
             self.running_tokens += sum(job.load for job in batch)
-            if batch[0].group.is_search:
-                self.typical_batch = 0.8 * self.typical_batch + 0.2 * len(batch)
             task = asyncio.get_running_loop().create_task(self._run(batch))
             self._running.add(task)
             task.add_done_callback(self._running.discard)

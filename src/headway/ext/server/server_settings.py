@@ -23,7 +23,6 @@ class ServerConfig:
         queue_tokens: source tokens that may wait
         queue_texts: texts that may wait or be translated
         batch_tokens: padded source tokens translated at once; a GPU takes 15 times as many
-        wait_ms: milliseconds that a batch waits for more requests under load
         deadline: seconds from a request to its answer; then the answer is 503
         idle_seconds: seconds for a header, for a body without a file, and between requests
         connections: open connections; further ones wait to be accepted
@@ -48,7 +47,6 @@ class ServerConfig:
     queue_tokens: int = setting(50_000, POSITIVE, LIMIT)
     queue_texts: int = setting(500, POSITIVE, LIMIT)
     batch_tokens: int = setting(2_000, POSITIVE, LIMIT)
-    wait_ms: float = setting(3.0, NOT_NEGATIVE, LIMIT)
     deadline: float = setting(30.0, POSITIVE, LIMIT)
     idle_seconds: float = setting(8.0, POSITIVE, LIMIT)
     connections: int = setting(2_000, POSITIVE, LIMIT)

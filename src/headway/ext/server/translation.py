@@ -17,6 +17,7 @@ from headway.ext.documents import (
     translate_page,
 )
 from headway.ext.server.driver import run_jobs
+from headway.ext.server.jobs import Call
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.text_threads import Account
 from headway.translation import (
@@ -153,7 +154,9 @@ class TextTranslator:
                     return
                 loop.call_soon_threadsafe(parts.put_nowait, part)
 
-        task = asyncio.ensure_future(self.queue.run([search], [len(piece.ids)], is_admitted=True))
+        task = asyncio.ensure_future(
+            self.queue.ask([Call(search, len(piece.ids))], is_admitted=True)
+        )
         task.add_done_callback(lambda _task: parts.put_nowait(None))
         try:
             while (part := await parts.get()) is not None:

@@ -8,7 +8,6 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Iterable
 from operator import itemgetter
 
 from headway.ext.server.jobs import JobGroup, QueuedJob, next_turn
@@ -76,10 +75,7 @@ class Waiting:
         self._advance_late()
         first = min(self.groups, key=next_turn)
         self.turn = max(self.turn, next_turn(first))
-        if first.key is None:
-            batch = [first.waiting[0]]
-        else:
-            batch = self._choose_rows(first.waiting[0], idle_workers)
+        batch = self._choose_rows(first.waiting[0], idle_workers)
         self.tokens -= sum(job.load for job in batch)
         for job in batch:
             job.group.start(job)
@@ -89,11 +85,12 @@ class Waiting:
     def _choose_rows(self, first: QueuedJob, idle_workers: int) -> list[QueuedJob]:
         """Return a row, and rows of similar length that may share its batch."""
         sharing = [group for group in self.groups if group.key == first.group.key]
-        tokens, extra = first.work.batch_limits(self.config.batch_tokens)
+        tokens, extra = first.request.batch_limits(self.config.batch_tokens)
         largest = LARGEST_BATCH * tokens // self.config.batch_tokens
         in_turn = heapq.merge(*(group.turns() for group in sharing), key=itemgetter(0))
         choice = [job for _, job in itertools.islice(in_turn, CHOICE * largest)]
-        largest = max(1, min(largest, math.ceil(count_jobs(sharing) / idle_workers)))
+        waiting = sum(len(group.waiting) for group in sharing)
+        largest = max(1, min(largest, math.ceil(waiting / idle_workers)))
         choice.sort(key=lambda job: (job is not first, abs(job.tokens - first.tokens)))
         batch, longest = [first], first.tokens
         for job in choice[1:]:
@@ -111,8 +108,3 @@ class Waiting:
             left = min(LONGEST_WAIT * deadline, group.queued_at + deadline - now)
             if not group.is_file and self.speed.seconds_for(group.tokens) <= left:
                 group.turn = -math.inf
-
-
-def count_jobs(groups: Iterable[JobGroup]) -> int:
-    """Return how many jobs of groups wait."""
-    return sum(len(group.waiting) for group in groups)
