@@ -160,7 +160,6 @@ outside-libretranslate: $(VENV)/.installed $(TOOLS)/libretranslate/.installed
 		--libretranslate $(TOOLS)/libretranslate/bin/libretranslate
 
 outside-interfaces: $(VENV)/.installed
-	$(BIN)/python tests/outside/interface_campaign.py $(MODEL)
 	$(BIN)/python tests/outside/frozen.py $(MODEL)
 
 # The last command needs root. Without a container, it runs what the Dockerfile does.

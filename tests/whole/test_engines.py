@@ -1,7 +1,5 @@
 """All engines find the same: plain, native, fixed and several together."""
 
-from contextlib import ExitStack
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,6 @@ import torch
 from headway.config import ModelConfig
 from headway.ext.cuda.fixed_engine import FixedEngine
 from headway.ext.native.native_engine import NativeEngine, is_supported
-from headway.model import watch
 from headway.translation import make_engine
 from headway.translation.alignment import single_layer
 from headway.translation.engines.ensemble import EnsembleEngine
@@ -19,7 +16,6 @@ from headway.translation.search.constraints import Constraint, WordEdges
 from support.engines import (
     SHAPES,
     VOCAB,
-    attend,
     library,
     model_of,
     native,
@@ -77,28 +73,7 @@ OPTIONS = {"beam": 4, "alpha": 0.6, "n_best": 2, "eos": 1, "pad": VOCAB - 1}
 WORDS = WordEdges(np.arange(VOCAB) % 3 == 0, np.arange(VOCAB) % 2 == 0)
 
 
-def test_engines_read_the_layers_that_they_are_asked_for():
-    model = model_of({**SHAPES["plain"], "num_decoder_layers": 3})
-    texts = sources(3)
-    targets = [[*text, EOS] for text in texts]
-    engines = [PlainEngine(model), FixedEngine(model)]
-    if library() is not None:
-        engines.append(NativeEngine(model, "fp32", library()))
-    engines.append(EnsembleEngine([PlainEngine(model)], VOCAB - 1, torch.device("cpu")))
-    with torch.inference_mode():
-        for layers in (range(1), range(1, 3), range(2, 3)):
-            with ExitStack() as stack:
-                names = [f"decoder.layers.{layer}.cross" for layer in layers]
-                seen = [stack.enter_context(watch(model, name)) for name in names]
-                model(torch.tensor([texts[1]]), torch.tensor([targets[1]]))
-            weights = [each.attention[name][0] for each, name in zip(seen, names, strict=True)]
-            expected = torch.stack(weights).mean((0, 1))
-            for engine in engines:
-                [_, found, *_] = attend(
-                    engine, texts, targets, lambda config, layers=layers: layers
-                )
-                torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
-    assert single_layer(model.config) == range(2, 3)
+def test_a_single_layer_is_the_last_but_one_of_many():
     for count, layer in ((0, range(0)), (1, range(1)), (6, range(4, 5)), (7, range(5, 6))):
         assert single_layer(ModelConfig(num_decoder_layers=count)) == layer
 

@@ -1,9 +1,7 @@
 import errno
 import json
-import multiprocessing
 import os
 import resource
-import signal
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,6 @@ from headway.training.storage.log import Log
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import weights
 from support.cases import each_case
-from support.processes import fork
 
 TENSORS = {
     "model": {"a": torch.arange(6.0).view(2, 3), "b": torch.ones(5, dtype=torch.uint8)},
@@ -147,39 +144,6 @@ def test_a_line_that_a_disk_has_no_room_for_is_an_error_and_leaves_no_part_of_it
     log.write(step=2, loss=0.3)
     assert [json.loads(line)["step"] for line in log.path.read_text().splitlines()] == [1, 2]
     log.close()
-
-
-def test_only_one_process_may_train_in_a_directory(tmp_path):
-    first, second = RunDirectory(tmp_path / "run"), RunDirectory(tmp_path / "run")
-    first.lock()
-    with pytest.raises(HeadwayError, match=f"process {os.getpid()} is at work here already"):
-        second.lock()
-    first.unlock()
-    second.lock()
-    second.unlock()
-
-
-@pytest.mark.slow
-def test_a_killed_process_releases_the_lock(tmp_path):
-    receiver, sender = multiprocessing.Pipe(duplex=False)
-
-    def hold():
-        run = RunDirectory(tmp_path)
-        run.lock()
-        sender.send("locked")
-        signal.pause()
-
-    process = fork(hold)
-    try:
-        assert receiver.recv() == "locked"
-        directory = RunDirectory(tmp_path)
-        with pytest.raises(HeadwayError, match=f"process {process.pid} is at work"):
-            directory.lock()
-    finally:
-        process.kill()
-        process.join()
-    directory.lock()
-    directory.unlock()
 
 
 def test_averaging_computes_the_mean_in_float64(tmp_path):
