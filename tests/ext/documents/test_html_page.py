@@ -8,7 +8,7 @@ import pytest
 
 from headway.ext.documents import HtmlPage, Translated
 from headway.ext.documents.document_translation import KeptMarks
-from headway.ext.documents.html.page import scan
+from headway.ext.documents.html.page import read_parts
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
 from support.cases import each_case
@@ -176,7 +176,7 @@ def test_every_tag_comes_back_once_and_no_word_is_lost():
     for _ in range(300):
         source = random_html(chooser)
         found = reverse_page(source)
-        parts = [(kind, "".join(token.text for token in tokens)) for kind, tokens in scan(source)]
+        parts = [(part.kind, part.source) for part in read_parts(source)]
         tags = [text for kind, text in parts if kind != "text"]
         remaining = found
         for tag in sorted(tags, key=len, reverse=True):

@@ -520,15 +520,6 @@ def translated_comments(kind, content):
     return read_part(document.write(found), "xl/more.xml")
 
 
-def test_the_name_of_the_author_of_a_note_stays():
-    notes = "<comments><authors><author>Anna &amp; Al</author></authors><commentList>{}</commentList></comments>"
-    source = '<comment authorId="0"><text><r><rPr><b/></rPr><t>Anna &amp; Al:</t></r><r><t>\na b</t></r></text></comment>'
-    expected = source.replace("\na b", "B A")
-    other = '<comment authorId="7"><text><r><t>Bob:</t></r></text></comment>'
-    written = translated_comments(f"{SPREADSHEET}.comments", notes.format(source + other))
-    assert written == notes.format(expected + other.replace("Bob", "BOB"))
-
-
 def test_a_comment_that_mentions_somebody_stays():
     comment = "<x><threadedComment><text>{}</text>{}</threadedComment></x>"
     mention = '<mentions><mention mentionId="1" startIndex="0" length="5"/></mentions>'

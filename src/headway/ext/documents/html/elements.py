@@ -1,7 +1,7 @@
 """Elements of HTML: at which a text ends, which are not translated, and where an element ends."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from headway.ext.documents.html.tokens import RAW_TEXT, Token
 from headway.ext.documents.language_codes import is_foreign
@@ -31,24 +31,8 @@ VOID = frozenset({
 
 WHOLE = ("html", "body")
 
-# Elements whose closing tag may be left out -> the opening tags that end them (13.1.2.4, 13.2.6).
-_LIST, _CELL, _ROWS = frozenset({"dd", "dt"}), frozenset({"td", "th"}), {"tbody", "tfoot", "thead"}
-_INSIDE_PARAGRAPH = {"body", "br", "head", "html", "legend", "link", "meta", "title"}
-_PARAGRAPHS = BLOCKS - _INSIDE_PARAGRAPH
-ENDED_BY = {
-    "p": _PARAGRAPHS,
-    **dict.fromkeys(READINGS, _PARAGRAPHS | {"rb", "rp", "rt"}),
-    "rtc": _PARAGRAPHS | {"rb", "rtc"},
-    "li": frozenset({"li"}),
-    **dict.fromkeys(_LIST, _LIST),
-    **dict.fromkeys(_CELL, _CELL | _ROWS | {"tr"}),
-    "tr": frozenset(_ROWS | {"tr"}),
-    **dict.fromkeys(_ROWS, frozenset(_ROWS)),
-    "option": frozenset({"hr", "optgroup", "option"}),
-    "optgroup": frozenset({"hr", "optgroup"}),
-}
-CLOSING = BORDERS | {"ruby"}  # their closing tags end what is open in them
-SCOPES = ("dl", "menu", "ol", "select", "table", "ul")  # an opening tag inside ends nothing outside
+# At their tags an element ends that stays as it is and has no closing tag, as the standard lets authors leave out.
+_ENDS = BORDERS | READINGS | {"rb", "ruby"}
 
 
 def is_void(token: Token) -> bool:
@@ -85,54 +69,35 @@ def is_kept(token: Token, language: str) -> bool:
     return (token.name in KEPT and not is_text) or is_untranslated(token, language)
 
 
-class OpenElements:
-    """The elements that are open at a place of a document."""
-
-    def __init__(self) -> None:
-        self._names: list[str] = []
-        self._counts: Counter[str] = Counter()
-
-    def __contains__(self, name: str) -> bool:
-        return self._counts[name] > 0
-
-    def follow(self, token: Token) -> None:
-        """Open or close the element of a tag; closing it closes what is open inside it."""
+def find_closing_tags(tokens: Sequence[Token]) -> dict[int, int]:
+    """Return the number of the closing tag of each opening tag that has one; it also ends what is open inside."""
+    closing: dict[int, int] = {}
+    opened, counts = list[int](), Counter[str]()
+    for number, token in enumerate(tokens):
         if token.kind == "open" and not is_void(token):
-            self._names.append(token.name)
-            self._counts[token.name] += 1
-        while token.kind == "close" and token.name in self:
-            closed = self._names.pop()
-            self._counts[closed] -= 1
-            if closed == token.name:
+            opened.append(number)
+            counts[token.name] += 1
+        while token.kind == "close" and counts[token.name]:
+            last = opened.pop()
+            counts[tokens[last].name] -= 1
+            if tokens[last].name == token.name:
+                closing[last] = number
                 break
+    return closing
 
 
-def find_element_end(tokens: Sequence[Token], start: int, around: OpenElements) -> int:
-    """Return the number of the first token after an element.
-
-    An element ends with its closing tag. Without one it ends before an opening tag that implies its
-    end, before the closing tag of an element around it, or at the end of the document.
+def find_element_end(tokens: Sequence[Token], start: int, closing: Mapping[int, int]) -> int:
+    """Return the number of the first token behind an element; without a closing tag it ends where a text does.
 
     Args:
         tokens: The tokens of the document.
         start: The number of the element's opening tag.
-        around: The elements that are open there.
+        closing: From `find_closing_tags`.
     """
-    name, inside = tokens[start].name, OpenElements()
-    ended_by = ENDED_BY.get(name, frozenset())
-    for number in range(start + 1, len(tokens)):
-        token = tokens[number]
-        if token.kind == "open" and token.name in ended_by:
-            if not any(scope in inside for scope in SCOPES):
-                return number
-        elif token.kind == "close" and token.name not in inside:
-            if token.name == name:
-                return number + 1
-            if token.name in CLOSING and token.name in around:
-                return number
-        if token.name in CLOSING or token.name == name:
-            inside.follow(token)
-    return len(tokens)
+    if start in closing:
+        return closing[start] + 1
+    ends = (number for number in range(start + 1, len(tokens)) if tokens[number].name in _ENDS)
+    return next(ends, len(tokens))
 
 
 LANGUAGES = ("lang", "xml:lang")

@@ -12,12 +12,11 @@ from itertools import pairwise
 
 from headway.ext.documents.html.elements import (
     BORDERS,
-    CLOSING,
     EMBEDDED,
     HIDDEN,
     READINGS,
     WHOLE,
-    OpenElements,
+    find_closing_tags,
     find_code,
     find_element_end,
     find_language_attributes,
@@ -166,31 +165,6 @@ def _has_words(parts: Sequence[Part]) -> bool:
     return any(map(str.isalpha, "".join(part.text for part in parts)))
 
 
-def scan(source: str, language: str = "") -> Iterator[tuple[str, list[Token]]]:
-    """Yield the parts of HTML: text, template, open, close, void, kept or block, and the tokens of the part.
-
-    Args:
-        source: The HTML.
-        language: Its language code; what is in another language is kept. "": it is not known.
-    """
-    tokens, around, at = list(tokenize(source)), OpenElements(), 0
-    while at < len(tokens):
-        token, end = tokens[at], at + 1
-        name, kind = token.name, str(token.kind)
-        if kind == "other":
-            kind = "block" if token.text[:9].lower() == "<!doctype" else "kept"
-        elif is_kept(token, language):
-            kind, end = "kept", find_element_end(tokens, at, around)
-        elif name in BORDERS:
-            kind = "block"
-        elif kind == "open" and is_void(token):
-            kind = "void"
-        if kind != "kept" and name in CLOSING:
-            around.follow(token)
-        yield kind, tokens[at:end]
-        at = end
-
-
 def read_parts(
     source: str, language: str = "", document: LanguagePair | None = None
 ) -> Iterator[Part]:
@@ -198,27 +172,33 @@ def read_parts(
 
     Args:
         source: The HTML.
-        language: See `scan`.
+        language: Its language code; what is in another language is kept. "": it is not known.
         document: The languages of a document whose attributes are translated; None: they stay.
     """
-    for kind, tokens in scan(source, language):
-        raw, name = "".join(token.text for token in tokens), tokens[0].name
-        if kind == "text":
-            yield Part("text", raw, decode_text(tokens[0]))
+    tokens, end = [*tokenize(source)], 0
+    closing = find_closing_tags(tokens)
+    for number, token in enumerate(tokens):
+        if number < end:
             continue
-        if kind == "template":
+        is_whole = is_kept(token, language)
+        end = find_element_end(tokens, number, closing) if is_whole else number + 1
+        raw, name = "".join(each.text for each in tokens[number:end]), token.name
+        if token.kind == "text":
+            yield Part("text", raw, decode_text(token))
+            continue
+        if token.kind == "template":
             yield make_template(raw)
             continue
-        if kind == "block" or name in BORDERS:
+        if name in BORDERS or raw[:9].lower() == "<!doctype":
             part = Part("break", raw)
-        elif kind == "kept" and name in READINGS:
+        elif is_whole and name in READINGS:
             part = Part("dropped", raw)
-        elif kind == "kept":
-            part = make_kept(raw, "" if name in HIDDEN else _read_text(tokens))
+        elif is_whole or token.kind == "other":
+            part = make_kept(raw, "" if name in HIDDEN else _read_text(tokens[number:end]))
         else:
-            inline: Kind = "open" if kind == "open" else "close" if kind == "close" else "point"
-            part = Part(inline, raw, name=name)
-        inner = find_inner_texts(tokens[0], document) if document else ()
+            kind: Kind = "close" if token.kind == "close" else "point" if is_void(token) else "open"
+            part = Part(kind, raw, name=name)
+        inner = find_inner_texts(token, document) if document else ()
         yield part._replace(inner=(*inner,))
 
 

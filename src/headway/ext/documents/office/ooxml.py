@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 
 from headway.errors import HeadwayError
 from headway.ext.documents.office.directions import turn_cells, turn_slide, turn_word
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.run_paragraphs import CELL, SLIDE, WORD, read_paragraph
-from headway.ext.documents.office.xml_part import Grammar, Place
-from headway.ext.documents.office.xml_tree import Node, local_name
+from headway.ext.documents.office.xml_part import Grammar
+from headway.ext.documents.office.xml_tree import Node
 
 _TYPES, _RELATIONS = "[Content_Types].xml", "_rels/.rels"
-_MOST_DIGITS = 3  # of the number of an author
 _MAIN = {  # ends of the types of a file's main part: documents and templates, without and with macros
     ".docx": (
         "wordprocessingml.document.main", "wordprocessingml.template.main",
@@ -58,23 +56,6 @@ def _is_no_text(value: Node) -> bool:
 def _mentions_people(comment: Node) -> bool:
     """Return whether a comment mentions somebody; it stays, because a mention tells its place in the text."""
     return comment.find(".//{*}mention") is not None
-
-
-def _read_note(node: Node) -> Place:
-    """Return a note, which may begin with the name of its author; that is no part of the text."""
-    name = "".join(node[0].itertext()).strip() if len(node) else ""
-    is_author = name.endswith(":") and name[:-1].strip() == _find_author(node)
-    return read_paragraph(CELL, node, int(is_author))
-
-
-def _find_author(note: Node) -> str | None:
-    """Return the name of the author of a note, of those that stand at the beginning of the part."""
-    authors = note.getroottree().getroot()[0]
-    comment = note.getparent()
-    number = "" if comment is None else comment.get("authorId", "")
-    if local_name(authors) != "authors" or not number.isdecimal() or len(number) > _MOST_DIGITS:
-        return None
-    return next((author.text or "" for author in islice(authors, int(number), None)), "").strip()
 
 
 def _always(_: Node) -> bool:
@@ -137,7 +118,7 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.styles": Grammar(turn=turn_cells),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
-    "spreadsheetml.comments": Grammar({"text": _read_note}),
+    "spreadsheetml.comments": Grammar({"text": _CELLS}),
     "ms-excel.threadedcomments": Grammar(
         plain=frozenset({"threadedComment/text"}), skipped={"threadedComment": _mentions_people}
     ),

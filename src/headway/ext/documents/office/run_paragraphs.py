@@ -73,18 +73,17 @@ class RunDialect:
         return [child for child in node if self.roles.get(local_name(child)) == role]
 
 
-def read_paragraph(dialect: RunDialect, node: Node, first: int = 0) -> Place:
+def read_paragraph(dialect: RunDialect, node: Node) -> Place:
     """Return a paragraph.
 
     Args:
         dialect: How the format writes it.
         node: Its element.
-        first: How many elements at its beginning are no part of the text.
     """
     reader = _Reader(dialect)
-    reader.read(node[first:], None, 0)
+    reader.read(node, None, 0)
     parts, style = mark_styles(join_runs(reader.parts))
-    return _RunPlace(node, make_paragraph(parts), dialect, style, first)
+    return _RunPlace(node, make_paragraph(parts), dialect, style)
 
 
 @dataclass(slots=True)
@@ -94,18 +93,16 @@ class _RunPlace(Place):
     Attributes:
         dialect: How the format writes it.
         style: Of most of its text.
-        first: How many elements at its beginning are no part of the text.
     """
 
     dialect: RunDialect
     style: Style | None
-    first: int
 
     def write(self, translated: Translated) -> None:
         """Write the translation into the tree."""
-        node, find = self.node, self.dialect.find
-        head, tail = [*node[: self.first], *find(node, "head")], find(node, "tail")
-        _Writer(self.dialect, node, self.style, head, tail).write(self.paragraph, translated)
+        head, tail = (self.dialect.find(self.node, role) for role in ("head", "tail"))
+        writer = _Writer(self.dialect, self.node, self.style, head, tail)
+        writer.write(self.paragraph, translated)
 
 
 @dataclass
