@@ -15,26 +15,8 @@ from open_loop import complete
 
 from support.server import Running
 
-WORDS = [
-    "a",
-    "man",
-    "woman",
-    "dog",
-    "two",
-    "children",
-    "in",
-    "red",
-    "shirt",
-    "rides",
-    "plays",
-    "sits",
-    "on",
-    "the",
-    "street",
-    "bike",
-    "with",
-    "ball",
-]
+WRITTEN = "a man woman dog two children in red shirt rides plays sits on the street bike with ball"
+WORDS = WRITTEN.split()
 JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 

@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import json
+import math
 import os
 import shutil
 import signal
@@ -29,23 +30,7 @@ from support.file_damage import (
 
 SECONDS = 60  # of the clock; one case takes far less than a second, even on a busy machine
 TYPES = ["F64", "F32", "F16", "BF16", "I64", "I32", "U8", "BOOL", "F8_E4M3", "F4", "X", "", 5, None]
-NUMBERS = [
-    float(text)
-    for text in [
-        "nan",
-        "inf",
-        "-inf",
-        "-1",
-        "0",
-        "0.5",
-        "7",
-        "1e4",
-        "1e9",
-        "2147483648",
-        "1e18",
-        "1e38",
-    ]
-]
+NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 0.5, 7.0, 1e4, 1e9, 2147483648.0, 1e18, 1e38]
 # Files that no import reads.
 SKIPPED = {"certificate.json", "headway.json", "README.md"}
 
