@@ -230,6 +230,19 @@ def test_the_report_contains_its_figures(tmp_path):
     assert base64.b64decode(found[1]).decode() == figure.svg
 
 
+@pytest.mark.parametrize("length", [3, 20, 40, 80])
+def test_no_name_of_a_curve_leaves_the_chart(length):
+    from headway.ext.paper import charts
+
+    names = [f"{'x' * length}{number}" for number in range(5)]
+    svg = charts.curves("Curve", {name: [(1, 1.0), (2, 2.0)] for name in names}, "x", "y").svg
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', svg)[0])
+    starts = re.findall(r'<text[^>]* x="([-\d.]+)"[^>]*>(x+\d)</text>', svg)
+    assert sorted(name for _, name in starts) == names
+    for x, name in starts:
+        assert 0 <= float(x) <= width - 0.55 * 8.5 * len(name)
+
+
 def test_one_table_has_all_claims_in_the_papers_order():
     def claim(text, verdict, section=""):
         return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, 0.04, "Muon")

@@ -66,7 +66,7 @@ def curves(
             xscale="log" if log_x else "linear",
             yscale="log" if log_y else "linear",
         )
-        canvas.legend(loc="outside lower center", ncols=3)
+        _add_legend(canvas)
         return Figure(caption, _svg(canvas, caption))
 
 
@@ -103,6 +103,15 @@ def intervals(
         axes.set_yticks(range(len(rows)), [label for label, _ in rows])
         axes.grid(visible=False, axis="y")
         return Figure(caption, _svg(canvas, caption))
+
+
+def _add_legend(canvas: "Canvas") -> None:
+    """Add a legend below, of as many columns as fit into the picture."""
+    for columns in (3, 2, 1):
+        legend = canvas.legend(loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= canvas.bbox.width:
+            return
+        legend.remove()
 
 
 def has_matplotlib() -> bool:

@@ -8,7 +8,15 @@ from dataclasses import replace
 
 from headway.errors import HeadwayError
 from headway.ext.pictures.explain import Explanation, Numbers
-from headway.ext.pictures.layout import Box, Label, Line, MapPlace, PictureLayout, caption
+from headway.ext.pictures.layout import (
+    CAPTION_SIZE,
+    Box,
+    Label,
+    Line,
+    MapPlace,
+    PictureLayout,
+    caption,
+)
 from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import COLORS, LETTER_SIZE, PALE
 from headway.ext.pictures.text_width import cut, widest
@@ -90,7 +98,7 @@ class LaneDrawing:
         scaled = f"/ √{found.q.shape[1]}" if found.scale != 1 else "not scaled"
         self.rows = ("q · k", scaled, "softmax", "softmax · v")
         labels = [cut(f"q of {query}") for query in found.queries]
-        self.first = max(WIDE, widest(labels)) + widest(self.rows, 11) + 2 * GAP
+        self.first = max(WIDE, widest(labels)) + widest(self.rows, CAPTION_SIZE) + 2 * GAP
         self.sum = self.first + COLUMN * len(found.keys) + 2 * GAP
         self.heads = self.sum + COLUMN + 2 * GAP
         self.mixed = self.heads + COLUMN * found.heads.shape[1] + 2 * GAP

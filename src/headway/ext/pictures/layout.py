@@ -11,7 +11,7 @@ from headway.ext.pictures.style import INK, LETTER_SIZE
 Point = tuple[float, float]
 Area = tuple[float, float, float, float]  # x, y, width, height
 Anchor = Literal["start", "middle", "end"]
-CAPTION_SIZE = 11.0
+CAPTION_SIZE = 12.0
 
 
 @dataclass(frozen=True)

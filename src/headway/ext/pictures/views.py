@@ -141,7 +141,7 @@ def place_sides(attention: AttentionMap, kind: str, *, is_turned: bool = False) 
     # Captions stand above the columns, and above and below the rows.
     left, top = (CAPTION, 0.0) if is_turned else (0.0, CAPTION)
     start = left + widest(queries) + GAP
-    stop = start + (190 if is_turned else 240)
+    stop = start + 190
     right = stop + GAP + widest(keys) + GAP
     bottom = top + STEP * max(len(queries), len(keys))
     if is_turned:

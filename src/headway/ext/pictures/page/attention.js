@@ -173,7 +173,7 @@
     /** Scale the figure to the page, but only as far as its letters stay readable: 9 pixels or more. */
     function fit() {
       const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
-      const scale = Math.min(1.2, Math.max(0.85, (figure.clientWidth - 4) / width));
+      const scale = Math.min(1.2, Math.max(0.75, (figure.clientWidth - 4) / width));
       svg.setAttribute("width", Math.floor(width * scale));
       svg.setAttribute("height", Math.floor(height * scale));
     }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headway.ext.pictures.links import Selection
     from headway.ext.pictures.maps import AttentionMap, AttentionMaps
     from headway.ext.pictures.picture import Picture
+    from headway.ext.pictures.views import ViewName
     from headway.translation import Translator
 
 EXAMPLE = (
@@ -23,30 +24,31 @@ EXAMPLE = (
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
 ONE_HEAD = ("kind", "layer", "heads", "word")
-VIEWS = {  # the options that each view heeds, besides --words
-    "head": {*ONE_HEAD, "orientation"},
+VIEWS: dict["ViewName", set[str]] = {  # the options that each view heeds, besides --words
+    "heads": {*ONE_HEAD},
+    "paper": {*ONE_HEAD},
     "grid": {"kind"},
     "heat": {"kind", "layer", "heads"},
     "alignment": {"layer"},
 }
 # The options that choose what is shown, with the value that they have if they are not given.
-CHOICES = {"view": "head", "words": False, "orientation": "columns"} | dict.fromkeys(ONE_HEAD)
+CHOICES = {"view": "heads", "words": False} | dict.fromkeys(ONE_HEAD)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     meaning = (
-        "head (default): lines between tokens; grid: a small map of each head; heat: one large map; alignment: lines"
-        " between words"
+        "heads (default): lines between tokens; paper: the same in rows, as in the paper; grid: a small map of each head;"
+        " heat: one large map; alignment: lines between words"
     )
-    kinds, orientations = ("encoder", "decoder", "cross"), ("columns", "paper")
+    kinds = ("encoder", "decoder", "cross")
     add_options(
         parser,
         "MODEL",
         Argument("SENTENCE", "sentence to translate"),
         Argument("--target TEXT", "translation of SENTENCE (default: the model translates)"),
         Argument("--out FILE", "file to write: .svg, .png, .pdf, .json or .html"),
-        Argument("--view VIEW", meaning, {"metavar": None, "choices": VIEWS, "default": "head"}),
+        Argument("--view VIEW", meaning, {"metavar": None, "choices": VIEWS, "default": "heads"}),
         Argument(
             "--kind KIND", "which attention (default: cross)", {"metavar": None, "choices": kinds}
         ),
@@ -54,11 +56,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         Argument("--heads N,N", "heads, from 1, such as 1,3 (default: all)"),
         Argument("--word WORD", "draw only this token, given by its text or its number"),
         Argument("--words", "merge subwords into words"),
-        Argument(
-            "--orientation WAY",
-            "view head: tokens in columns (default), or in rows as in the paper",
-            {"metavar": None, "choices": orientations, "default": "columns"},
-        ),
         Argument(
             "--explain",
             "print the numbers by which one head attends from one token (default: the first); --out draws them,"
@@ -130,12 +127,11 @@ def draw(maps: "AttentionMaps", args: argparse.Namespace) -> "Picture":
     """Return the picture of a view."""
     from headway.ext.pictures.views import draw_view
 
-    name = args.view
-    if name == "head":
-        name = "paper" if args.orientation == "paper" else "heads"
-    kind = "cross" if name == "alignment" else args.kind
+    kind = "cross" if args.view == "alignment" else args.kind
     chosen = choose(maps.pick(kind), args)
-    return draw_view(maps, name, kind, layer=chosen.layer, heads=chosen.heads, query=chosen.query)
+    return draw_view(
+        maps, args.view, kind, layer=chosen.layer, heads=chosen.heads, query=chosen.query
+    )
 
 
 def explain_token(
