@@ -1,5 +1,6 @@
 """docs/walk.py runs, its exercises have right answers, and docs/walk.ipynb is made of it."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -45,3 +46,13 @@ def test_the_notebook_has_the_cells_of_its_source_and_what_they_show():
     for cell in notebook.cells:
         if re.search(r"^(print|show|check)\(|^plt\.show|^    print\(", cell.source, re.MULTILINE):
             assert cell.cell_type == "markdown" or cell.outputs
+
+
+def test_each_plot_of_the_page_has_its_title_as_alternative_text(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS.parent / "website")
+    page, pictures = importlib.import_module("walk").walk_page()
+    texts = re.findall(r"!\[(.*?)\]\(output_\w+\.png\)", page)
+    assert len(texts) == len(pictures) > 5
+    assert len(set(texts)) == len(texts)
+    assert all(title in SOURCE for text in texts for title in text.split("; "))
+    assert "png" not in texts

@@ -4,6 +4,7 @@ The source is a Python file of cells (``# %%``), which the tests run. The notebo
 """
 
 import os
+import re
 from pathlib import Path
 
 import jupytext  # type: ignore[import-untyped]
@@ -33,7 +34,20 @@ def run() -> None:
 def walk_page() -> tuple[str, dict[str, bytes]]:
     """Return the page of the notebook in Markdown, and the pictures in it by their file names."""
     page, resources = MarkdownExporter().from_filename(str(NOTEBOOK))  # type: ignore[no-untyped-call]
-    return page.replace("<details>", '<details markdown="1">'), resources["outputs"]
+    page = describe_plots(page.replace("<details>", '<details markdown="1">'))
+    return page, resources["outputs"]
+
+
+def describe_plots(page: str) -> str:
+    """Give each plot of a page the title in the code above it as its alternative text; several axes give all."""
+    parts = page.split("```python")
+    for place, part in enumerate(parts):
+        titles = re.findall(r'(?:title=|\bshow\([^,\n]+, )"([^"]*)"', part.split("```")[0])
+        count = part.count("![png]")
+        for number in range(count):
+            text = titles[number] if len(titles) == count else "; ".join(titles)
+            parts[place] = parts[place].replace("![png]", f"![{text}]", 1)
+    return "```python".join(parts)
 
 
 if __name__ == "__main__":
