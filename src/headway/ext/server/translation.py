@@ -1,7 +1,6 @@
 """Translation of the texts of a request, through one model or several, by way of the queue."""
 
 import asyncio
-import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -31,7 +30,6 @@ from headway.translation import (
 
 LONG = 2_000  # characters that are too many for the event loop
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
-_MARKS = re.compile(r"[.!?](?=\s)")  # each is a token of its own
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,8 @@ class TextTranslator:
         pipeline = TextPipeline.of(
             route, alternatives=alternatives, align=align, quality=quality, is_split=self.is_split
         )
-        self._check_room(route, texts)
         characters = sum(map(len, texts))
+        self._check_room(route, characters)
         # What stays in a text and what must come into it are looked for in a thread, as is much text.
         is_quick = (
             characters < LONG
@@ -104,9 +102,7 @@ class TextTranslator:
         if read is None and route:
             read = partial(HtmlPage, language=route[0].languages[0])
         characters = sum(map(len, sources))
-        if route:  # before the work of reading; how much of the markup is text is not known yet
-            most = self.queue.config.queue_tokens
-            self.queue.check_room(min(most, characters // CHARACTERS_PER_TOKEN))
+        self._check_room(route, characters)
         jobs = (translate_page(pipeline, source, read or HtmlPage) for source in sources)
         account = Account.for_characters(characters)
         return await run_jobs(jobs, self.queue, account, len(sources))
@@ -124,7 +120,7 @@ class TextTranslator:
             return
         translator, is_admitted = route[-1], len(route) > 1
         if not is_admitted:
-            self._check_room(route, [text])
+            self._check_room(route, len(text))
         pipeline = TextPipeline.of([translator], is_split=self.is_split)
         cut = partial(_cut, pipeline, text)
         split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
@@ -167,16 +163,17 @@ class TextTranslator:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def _check_room(self, route: Sequence[Translator], texts: Sequence[str]) -> None:
+    def _check_room(self, route: Sequence[Translator], characters: int) -> None:
         """Reject a long request that finds no room: it must not cost the others the time to split it.
 
+        How many tokens it has is not known yet, nor how much of it is text.
+
         Raises:
-            Rejection: 429 if the queue is full, 400 if this would never be possible.
+            Rejection: 429.
         """
-        characters = sum(map(len, texts))
         if route and characters >= LONG:
-            words = sum(len(text.split()) + len(_MARKS.findall(text)) for text in texts)
-            self.queue.check_room(max(words, characters // CHARACTERS_PER_TOKEN))
+            most = self.queue.config.queue_tokens
+            self.queue.check_room(min(most, characters // CHARACTERS_PER_TOKEN))
 
 
 def _cut(pipeline: TextPipeline, text: str) -> tuple[SplitText, list[list[Piece]]]:
