@@ -38,6 +38,9 @@ def _add_old_names() -> None:
             setattr(numpy, name, getattr(builtins, name))
     plateau = torch.optim.lr_scheduler.ReduceLROnPlateau
     torch.optim.lr_scheduler.ReduceLROnPlateau = _drop_verbose(plateau)  # type: ignore[misc]
+    encode = torch._transformer_encoder_layer_fwd
+    # fairseq's masks are of padding, which torch wants to be told.
+    torch._transformer_encoder_layer_fwd = functools.partial(encode, mask_type=1)
     load = torch.load
     torch.load = lambda *given, **options: load(*given, **{"weights_only": False, **options})
 
