@@ -9,7 +9,9 @@ from headway.errors import HeadwayError
 from headway.ext.documents.text_file import check_count
 
 _STRING = r'"((?:[^"\\\n]|\\.)*+)"'
-_STRINGS = re.compile(_STRING)
+_STRINGS = re.compile(
+    _STRING + "?+"
+)  # of what _GROUP has found; linear in any text, because none fails
 # Empty lines, and then a comment, or a keyword with its strings, to the end of the line.
 _GROUP = re.compile(
     rf"""
@@ -21,7 +23,9 @@ _GROUP = re.compile(
     """,
     re.VERBOSE,
 )
-_COMMENT = re.compile(r"(?P<mark>#[,|])(?P<content>[^\n]*?)(?P<ending>[^\S\n]*(?:\n|\Z))")
+_COMMENT = re.compile(
+    r"(?P<mark>#[,|])(?P<content>(?:[^\S\n]*+\S++)*+)(?P<ending>[^\S\n]*+(?:\n|\Z))"
+)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _SPECIAL = {ord(character): f"\\{letter}" for letter, character in _ESCAPED.items()} | {

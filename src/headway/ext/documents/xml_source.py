@@ -17,12 +17,13 @@ _DATA, _DATA_END = "<![CDATA[", "]]>"
 # White space stands before each: a name is read once, from its beginning, and the time is linear in the length of the tag.
 _ATTRIBUTE = re.compile(r"""(?<=\s)([^\s=<>"'/]++)\s*+=\s*+("[^"]*"|'[^']*')""")
 _BEGINNING, _END = "<text>", "</text>"
-# Of a document that is well-formed.
+# Of a document that is well-formed, where nothing ends at \Z and no tag has another "<": so the time is linear in any text.
 _TOKEN = re.compile(
     r"""
-    [^<]+ | <!--.*?--> | <!\[CDATA\[.*?\]\]> | <\?.*?\?> | <!(?:"[^"]*"|'[^']*'|[^"'>])*>
-    | (?P<closing></[^>]*>)
-    | <(?P<name>[^\s/>]+)(?P<attributes>(?:"[^"]*"|'[^']*'|[^"'/>])*)(?P<empty>/?)>
+    [^<]++ | <!--.*?(?:-->|\Z) | <!\[CDATA\[.*?(?:\]\]>|\Z) | <\?.*?(?:\?>|\Z)
+    | <!(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^"'>]++)*+(?:>|\Z)
+    | (?P<closing></[^>]*+(?:>|\Z))
+    | <(?P<name>[^\s/><]++)(?P<attributes>(?:"[^"<]*+"|'[^'<]*+'|[^"'/><]++)*+)(?P<empty>/?)>
     """,
     re.DOTALL | re.VERBOSE,
 )
