@@ -1,7 +1,10 @@
 """Phrase books for Headway: files in which a translation follows each phrase."""
 
+import argparse
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from headway.extension import Extension, Verb
 
@@ -16,25 +19,25 @@ extension = Extension(
 EXAMPLE = "headway phrases travel.phrases > travel.tsv"
 
 
-def configure(parser):
+def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``headway phrases``."""
     parser.add_argument("file", metavar="FILE", help="phrase book to print")
 
 
-def run(args):
+def run(args: argparse.Namespace) -> None:
     """Run ``headway phrases``."""
     for source, target in read_phrases(args.file):
         print(source, target, sep="\t")
 
 
-def read_phrases(path, languages=None):
+def read_phrases(path: str, languages: object = None) -> Iterator[tuple[str, str]]:
     """Yield each phrase with its translation, which is the line after it."""
     with Path(path).open(encoding="utf-8") as lines:
         for source in lines:
             yield source.strip(), next(lines, "").strip()
 
 
-def mark(line):
+def mark(line: str) -> Generator[str, list[Any], list[Any]]:
     """Stage of a translation: a heart at the end of a line is not translated, and stays."""
     heart = " \u2665" if line.endswith(" \u2665") else ""
     found = yield line.removesuffix(heart)
