@@ -67,7 +67,7 @@ def test_the_notebook_is_a_page_with_its_code_and_plots(staged, folder):
     code = [line for line in source.splitlines() if line and line[:1] != "#"]
     shown = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)).splitlines()
     assert [line for line in code if line not in shown] == []
-    plots = re.findall(r"!\[png\]\((.*?)\)", page)
+    plots = re.findall(r"!\[[^\]]*\]\(([^)]*output_[^)]*)\)", page)
     assert len(plots) == source.count("plt.show()") + source.count("\nshow(") - 1
     assert all((folder / "docs" / plot).is_file() for plot in plots)
 
