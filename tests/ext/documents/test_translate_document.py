@@ -18,6 +18,7 @@ from headway.ext.documents.quality_table import name_places
 from headway.ext.quality.quality_model import FEATURES, QualityModel
 from support.cases import read_rows
 from support.documents import make_file
+from support.office_packages import change_member
 from support.toy_models import sentences
 
 PAGE = "# {0}\n\n{1} **{2}**\n\n```\n{3}\n```\n"
@@ -161,6 +162,25 @@ def test_a_person_finds_each_place_of_an_office_file(suffix, pattern):
         re.match({".pptx": "slide 1,", ".xlsx": ".+!A2"}.get(suffix, ".*paragraph 2"), place)
         for place in seen
     ), seen
+
+
+def test_a_text_that_its_cell_holds_itself_is_found_there():
+    cells = "".join(
+        f'<c r="{ref}" t="inlineStr"><is><t>{text}</t></is></c>'
+        for ref, text in (("C900", "Of its own"), ("D900", "Another"), ("E900", "Of its own"))
+    )
+    row = f'<row r="900">{cells}</row></sheetData>'
+    data = change_member(
+        make_file(".xlsx", 1), "xl/worksheets/sheet1.xml", lambda s: s.replace("</sheetData>", row)
+    )
+    document = open_document(data, "x.xlsx", DocumentOptions("en", "de"))
+    name_places(document)
+    places = [
+        p.place.partition("!")[2]
+        for p in document.paragraphs
+        if p.text in ("Of its own", "Another")
+    ]
+    assert places == ["C900", "D900", "E900"]
 
 
 def test_what_is_finished_depends_on_its_quality(rated, tmp_path):

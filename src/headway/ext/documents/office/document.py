@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -52,16 +53,20 @@ def name_office_places(package: Package, parts: Mapping[str, Member]) -> None:
     slides = (name for name, _ in list_parts(package, _SLIDES, "sldId"))
     titles = {name: f"slide {number}" for number, name in enumerate(slides, 1)}
     sheets = {name: node.get("name", "") for name, node in list_parts(package, _WORKBOOK, "sheet")}
-    found = read_cells(package, sheets, _STRINGS) if _STRINGS in parts else ()
-    cells = dict[
-        str, str
-    ]()  # the first of each text, which a workbook stores once for all its cells
-    for cell, text in found:
-        cells.setdefault(text.strip(), cell)
+    # Of each text of a part its cells, the last one first; of a shared string only the first cell.
+    cells = defaultdict[tuple[str, str], list[str]](list)
+    if not parts.keys().isdisjoint({_STRINGS, *sheets}):
+        for member, cell, text in read_cells(package, sheets, _STRINGS):
+            found = cells[member, text.strip()]
+            if member != _STRINGS or not found:
+                found.append(cell)
+    for found in cells.values():
+        found.reverse()
     for name, part in parts.items():
         title = (titles | sheets).get(name) or _describe(name)
         for number, paragraph in enumerate(part.paragraphs, 1):
-            cell = cells.get(paragraph.text.strip(), "") if name == _STRINGS else ""
+            found = cells.get((name, paragraph.text.strip()), [""])
+            cell = found.pop() if len(found) > 1 else found[0]
             paragraph.place = cell or ", ".join(filter(None, (title, f"paragraph {number}")))
 
 

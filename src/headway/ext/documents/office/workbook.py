@@ -177,13 +177,13 @@ def list_kept_cells(
     sheets |= {name: node.get("name", "") for name, node in list_parts(package, main, "sheet")}
     strings = next((name for name, kind in own.items() if kind.endswith("sharedStrings+xml")), "")
     cells = read_cells(package, sheets, strings)
-    return [cell for cell, text in cells if compared.keeps(text) and is_translatable(text)]
+    return [cell for _, cell, text in cells if compared.keeps(text) and is_translatable(text)]
 
 
 def read_cells(
     package: Package, sheets: Mapping[str, str], strings: str
-) -> Iterator[tuple[str, str]]:
-    """Yield the names of cells, such as ``Sheet1!B7``, and the texts in them.
+) -> Iterator[tuple[str, str, str]]:
+    """Yield of each cell with text the part that has the text, the cell's name, such as ``Sheet1!B7``, and the text.
 
     Args:
         package: The workbook.
@@ -195,10 +195,11 @@ def read_cells(
     for part, title in sheets.items():
         for row in iterate_xml(package.read(part), "row") if part in package else ():
             for cell in row:
-                if cell.get("t") in ("s", "inlineStr"):
-                    number = cell.findtext("{*}v") or ""
-                    text = texts.get(number, "") if cell.get("t") == "s" else _read_text(cell)
-                    yield f"{title}!{cell.get('r', '?')}", text
+                name = f"{title}!{cell.get('r', '?')}"
+                if cell.get("t") == "s":
+                    yield strings, name, texts.get(cell.findtext("{*}v") or "", "")
+                elif cell.get("t") == "inlineStr":
+                    yield part, name, _read_text(cell)
 
 
 def _read_text(node: Node) -> str:
