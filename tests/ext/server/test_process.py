@@ -1,5 +1,7 @@
 """``headway serve`` as a process: clients of LibreTranslate, slow clients, reloads, signals."""
 
+import asyncio
+import errno
 import io
 import os
 import re
@@ -15,6 +17,7 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
+from headway.ext.server.draining import drain
 from support.server import SHORT, Running
 from support.toy_models import sentences
 
@@ -374,3 +377,14 @@ def test_a_server_that_stops_answers_on_every_connection_that_was_made(model_dir
         assert found.startswith(b"HTTP/1.1 200 ")
         assert b"connection: close" in found.lower()
     assert server.stop() == 0
+
+
+def test_a_server_ends_where_the_system_has_no_packet_filter():
+    class Refusing(socket.socket):
+        def setsockopt(self, *_):
+            raise OSError(errno.ENOPROTOOPT, "Protocol not available")
+
+    with Refusing() as listener:
+        started = time.monotonic()
+        asyncio.run(drain(listener))
+        assert time.monotonic() - started < 0.1

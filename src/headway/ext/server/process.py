@@ -5,15 +5,12 @@ It is embedded, so that the models, the queue and the event loop are in this pro
 """
 
 import asyncio
-import ctypes
 import errno
 import gc
 import logging
 import signal
 import socket
-import struct
 import sys
-import time
 from collections.abc import Sequence
 
 from granian._granian import SocketHolder
@@ -26,6 +23,7 @@ from starlette.types import ASGIApp
 from headway.errors import HeadwayError
 from headway.ext.server.app import App
 from headway.ext.server.browser import make_address, open_page
+from headway.ext.server.draining import drain
 from headway.ext.server.reload import Reloader, freeze_garbage
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
@@ -33,17 +31,6 @@ from headway.ext.server.server_settings import ServerConfig
 log = logging.getLogger("headway.ext.server")
 HEADER_BYTES = 16_384
 BACKLOG = 1024  # connections that the system holds until they are accepted
-SO_ATTACH_FILTER = 26  # of Linux
-# Steps of a packet filter, on a segment of TCP: take byte 13, of it the flags ACK and SYN, and drop what has SYN alone.
-DROP_NEW_CONNECTIONS = (
-    (0x30, 0, 0, 13),
-    (0x54, 0, 0, 0x12),
-    (0x15, 0, 1, 0x02),
-    (0x06, 0, 0, 0),
-    (0x06, 0, 0, 0xFFFF_FFFF),
-)
-MOST_SECONDS_TO_ACCEPT = 2.0
-SECONDS_TO_SEND = 0.2  # a request, on a connection that was made
 SPARE_FILES = 256  # open files other than connections
 SECONDS_BETWEEN_COLLECTIONS = 10
 SWITCH_INTERVAL = 0.0001  # seconds after which a translating thread lets the event loop run
@@ -169,7 +156,7 @@ async def _run(
             serving.result()
             raise HeadwayError("the HTTP server has ended by itself")
         server.admission.stop()
-        await _refuse_connections(reserved)
+        await drain(reserved)
         http.stop()  # type: ignore[no-untyped-call]
         # A client that does not take its answer must not keep the process from ending.
         await asyncio.wait((serving,), timeout=config.deadline + 2 * config.idle_seconds)
@@ -181,7 +168,7 @@ async def _run(
 
 
 class _HTTPServer(HTTPServer):
-    """Granian on a socket of ours, which is needed at the end; see `_refuse_connections`."""
+    """Granian on a socket of ours, which is needed at the end; see `headway.ext.server.draining`."""
 
     listener: socket.socket
 
@@ -207,30 +194,6 @@ def _make_http_server(app: ASGIApp, listener: socket.socket, config: ServerConfi
     )
     server.listener = listener
     return server
-
-
-async def _refuse_connections(listener: socket.socket) -> None:
-    """Let no further connection begin, and wait for the requests of those that have begun.
-
-    A connection that the system has made and nobody has accepted would be lost with its request when the socket is closed. So
-    the system first drops what asks for new ones; their clients ask again after a second, and find no server, or the next.
-    """
-    if sys.platform != "linux":
-        return
-    code = b"".join(struct.pack("HBBI", *step) for step in DROP_NEW_CONNECTIONS)
-    steps = ctypes.create_string_buffer(code)
-    program = struct.pack("HP", len(DROP_NEW_CONNECTIONS), ctypes.addressof(steps))
-    listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, program)
-    end = time.monotonic() + MOST_SECONDS_TO_ACCEPT
-    while _count_waiting(listener) and time.monotonic() < end:
-        await asyncio.sleep(0.01)
-    await asyncio.sleep(SECONDS_TO_SEND)
-
-
-def _count_waiting(listener: socket.socket) -> int:
-    """Return how many connections the system holds that are not accepted yet."""
-    found = listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)
-    return int.from_bytes(found[24:], sys.byteorder)  # "unacked", of a socket that listens
 
 
 async def _look_after(server: Server) -> None:
