@@ -256,9 +256,8 @@ def test_the_lengths_of_a_file_follow_the_time_and_those_of_options_stay(
     more = ["--config", str(file), "--minutes", "0.1", "--training.average", "2"]
     assert dispatch([*words, "--ranks", "1", *more]) == 0
     own = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["training"]
-    assert (
-        own["max_steps"] == 10
-    )  # 5 s, and a validation in the middle, at the end and of the average
+    # 5 s, and a validation in the middle, at the end and of the average.
+    assert own["max_steps"] == 10
     assert own["warmup_steps"] == 5
     assert own["checkpoint_every"] == 1
     assert own["average"] == 2

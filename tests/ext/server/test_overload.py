@@ -42,7 +42,7 @@ def make_admission(keys=None, **limits):
 
 
 def admit(admission, body=None):
-    """Admit a request as the application does; without a body nothing of it may be read."""
+    """Admit a request as the application does; fail if its body is read although there is none."""
 
     async def receive():
         assert body is not None, "the body was read"

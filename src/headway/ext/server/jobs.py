@@ -22,16 +22,16 @@ class Call(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """As that of `Find`."""
+        """What must be equal for calls to share a batch: no two calls do."""
         return self
 
     def batch_limits(self, tokens: int) -> tuple[int, int]:
-        """As that of `Find`."""
+        """Return how many tokens a batch may have: those of this call; and how many it counts besides its own: none."""
         return tokens, 0
 
     @staticmethod
     def answer_batch(requests: "Sequence[Call]", is_wanted: Callable[[int], bool]) -> list[Any]:
-        """As that of `Find`."""
+        """Call each function whose answer is still wanted; the answer to another is None."""
         return [each.function() if is_wanted(n) else None for n, each in enumerate(requests)]
 
 
