@@ -145,9 +145,9 @@ def test_numbers_of_characters_mean_what_they_do_in_html():
 
 def reverse(text):
     """Return a translation that turns the words round: links are known."""
-    found = text.split()
-    target = " ".join(reversed(found))
-    pairs = [(i, len(found) - 1 - i) for i in range(len(found))]
+    target = " ".join(reversed(text.split()))
+    words, count = find_words(text), len(find_words(target))
+    pairs = [(i, count - 1 - i) for i in range(min(len(words), count))]
     return Translated(target, linked(text, target, pairs))
 
 

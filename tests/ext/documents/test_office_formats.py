@@ -158,7 +158,7 @@ RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase>
         (run("a ") + f'<w:r><w:rPr><w:sz w:val="9"/></w:rPr>{RUBY.format(run("b"))}<w:t>c</w:t></w:r><w:r/>' + run(" d"), run("A BC D")),
         (f'<w:r>{RUBY.format(run("1"))}</w:r>',) * 2,
         # A word that is cut often has the style of most of its letters.
-        (run("a wo") + run("r", BOLD) + run("ds", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>"), run("A") + run(" WORDS!", BOLD)),
+        (run("a wo") + run("r", BOLD) + run("ds", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>"), run("A") + run(" WORDS", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>")),
         # The result of a field that stays keeps all of its runs; what only fields show is no text.
         (run("on ") + field(" PAGE ", run("1") + run("2", BOLD)) + run(" now"), run("ON ") + field(" PAGE ", run("1") + run("2", BOLD)) + run(" NOW")),
         (field("AUTHOR", run("Anna Bell")),) * 2, (f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>',) * 2,

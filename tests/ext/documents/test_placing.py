@@ -44,6 +44,11 @@ def translated(source, target, pairs):
         ("4 m<i>2</i> here", "hier 4 m²", [(0, 1), (1, 2), (2, 0)], "hier 4 <i>m²</i>"),
         # A mark of the next word is not one of the element.
         ("Oh <b>no.</b>  (so)", "Ach nein.  (so)", [(0, 0), (1, 1), (2, 2)], "Ach <b>nein.</b>  (so)"),
+        # Marks in an element of their own stay in it, at the end of the sentence, and no word comes into it.
+        ("I see cats<b>.</b> You<i>,</i> no<b>?</b>", "Katzen seh ich. Nein du?", [(0, 2), (1, 1), (2, 0), (3, 4), (4, 3)],
+         "Katzen seh ich<b>.</b> Nein du<i></i><b>?</b>"),
+        # An element around all of the text has all of the translation.
+        ("<i>I see</i>", "Ich seh,", [(0, 0), (1, 1)], "<i>Ich seh,</i>"),
         # What stands apart from words does not stick to one; in a word, or behind one, it does.
         ("I paid the bill <img>.", "die rechnung bezahlt hab.", [(0, 2), (4, 3)], "die rechnung bezahlt <img> hab."),
         ("I paid the bill <img> ,", "die rechnung bezahlt hab ,", [(0, 2), (4, 3)], "die rechnung bezahlt <img> hab ,"),

@@ -17,6 +17,7 @@ from headway.ext.documents.element_places import (
     find_missing_spaces,
     find_point,
     is_behind_word,
+    is_mark,
     is_trailing,
     strip_marks,
 )
@@ -75,7 +76,10 @@ class _Placing:
             first, last = overlapped(links.source, place)
             if last - first == 1:
                 start, end = strip_marks(self._text, links.source[first])
-                if start < element.start < end or start < element.end < end:
+                is_inside = start < element.start < end or start < element.end < end
+                if not is_inside and start < end and (element.end <= start or end <= element.start):
+                    self._parts[place] = first  # of the marks beside a word
+                if is_inside:
                     self._counts[first] += place not in self._parts and not element.is_kept
                     self._parts[place] = first
         self.pairs = self._choose_pairs(attached)
@@ -224,6 +228,11 @@ class _Placing:
                 at = self._find_word_of_point(element, pairs, covered[0], words[1])
                 placed.append((at, at, element))
                 continue
+            inside = self._text[element.start : element.end]
+            if all(map(is_mark, inside)) and ends_sentence(self._text, element.end):
+                last = min(words[1], self._find_sentence_end(covered[1]))
+                placed.append((max(words[0], last - 1), last, element))
+                continue
             if covered not in places:
                 places[covered] = translate_range(pairs, covered, own, words)
             first, last = places[covered]
@@ -323,6 +332,8 @@ class _Placing:
             before, after = self._find_rest_of_word(element)
             if is_translatable(before + after):  # the rest of the word must not be lost
                 return (b, b) if is_translatable(before) else (a, a)
+        if not (text[: element.start] + text[element.end :]).strip():
+            return span  # around all of the text
         # Punctuation in the element stays inside of it, and all other outside.
         inside = text[element.start : element.end]
         if not inside[-1].isspace():
@@ -346,7 +357,8 @@ class _Placing:
     def _find_part(self, element: Element, span: Span) -> Span | None:
         """Return where an element stands in the translation of its word; None: around all of it.
 
-        It stands around the same characters of a word that stays. Several elements in a word that does not stay divide it.
+        It stands around the same characters of a word that stays, and marks beside a word stay beside it. Several elements
+        in a word that does not stay divide it.
 
         Args:
             element: The element.
@@ -356,13 +368,18 @@ class _Placing:
         if word is None:
             return None
         start, end = strip_marks(self._text, self._links.source[word])
+        at, last = strip_marks(self._target, span)
+        if element.end <= start:
+            return span[0], at
+        if end <= element.start:
+            is_other = ends_sentence(self._target, span[1]) > ends_sentence(self._text, element.end)
+            return last, last if is_other else span[1]
         own = max(start, element.start) - start, min(end, element.end) - start
-        at = self._target.find(self._text[start:end], *span)
-        if at >= 0:
-            return at + own[0], at + own[1]
+        same = self._target.find(self._text[start:end], *span)
+        if same >= 0:
+            return same + own[0], same + own[1]
         if self._counts[word] == 1 or element.is_kept:
             return None
-        at, last = strip_marks(self._target, span)
         first, behind = (round(place * (last - at) / (end - start)) for place in own)
         return at + first, at + max(first + 1, behind)
 

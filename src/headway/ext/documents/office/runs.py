@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from headway.ext.documents.element_places import strip_marks
 from headway.ext.documents.marked_text import Part, find_partners, flatten
 from headway.ext.documents.office.xml_tree import Node, clean_text, namespace
 from headway.ext.documents.paragraph import Paragraph, Translated
@@ -111,21 +112,31 @@ def _join_equal(texts: Iterable[Part]) -> list[Part]:
 def _share_words(texts: Sequence[Part]) -> Sequence[Part]:
     """Return neighboring texts divided so that each word is in one of them, whose style most of its letters have.
 
-    A program may cut a word anywhere. What is raised or lowered is a part of a word on purpose.
+    A program may cut a word anywhere. What is raised or lowered is a part of a word on purpose, and the marks beside a word
+    look as they do.
     """
     if len(texts) < 2:
         return texts
     words = [(word, text) for text in texts for word in _WORDS.findall(text.text)]
     out: list[Part] = []
     for is_shared, group in groupby(words, key=_is_plain_word):
-        word = [*group]
-        if is_shared:
-            sizes, owners = Counter[str](), {text.key: text for _, text in word}
-            for letters, text in word:
-                sizes[text.key] += len(letters)
+        pieces = [*group]
+        word = "".join(letters for letters, _ in pieces)
+        start, end = strip_marks(word, (0, len(word))) if is_shared else (0, 0)
+        shared, sizes, at = word[start:end], Counter[str](), 0
+        owners = {text.key: text for _, text in pieces}
+        before, behind = list[Part](), list[Part]()
+        for letters, text in pieces:
+            first, last = (min(max(place - at, 0), len(letters)) for place in (start, end))
+            before.append(text._replace(text=letters[:first]))
+            sizes[text.key] += last - first
+            behind.append(text._replace(text=letters[last:]))
+            at += len(letters)
+        out += [part for part in before if part.text]
+        if shared:
             [(key, _)] = sizes.most_common(1)  # the first one of several
-            word = [("".join(letters for letters, _ in word), owners[key])]
-        out += [text._replace(text=letters) for letters, text in word]
+            out.append(owners[key]._replace(text=shared))
+        out += [part for part in behind if part.text]
     return out
 
 
