@@ -114,7 +114,8 @@ class Parser(argparse.ArgumentParser):
     def refuse(self, word: str) -> NoReturn:
         """Report an argument that the verb does not have."""
         if not word.startswith("-"):
-            self.error(f"{word}: one argument too many")
+            takes_file = any("--input" in action.option_strings for action in self._actions)
+            self.error(f"{word}: one argument too many{'; give a file by --input' * takes_file}")
         option = word.partition("=")[0]
         owner = find_switched_off("options", f"{self.prog.split()[-1]} {option}")
         self.error(f"{option}: {owner or f'no such option{self._suggest(option)}'}")

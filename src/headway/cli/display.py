@@ -77,7 +77,8 @@ class LineProgress(ProgressBar):
     def __exit__(self, *error: object) -> None:
         super().__exit__()
         if error[0] is None:
-            self.say(f"{self.total:,} {self.unit}, {format_duration(self.seconds)}, {self.rate}")
+            unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
+            self.say(f"{self.total:,} {unit}, {format_duration(self.seconds)}, {self.rate}")
 
 
 class Display(ProgressBar):

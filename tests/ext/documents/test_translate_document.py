@@ -136,7 +136,7 @@ def test_the_table_begins_with_what_a_person_checks_first(rated, tmp_path, capsy
     *_, last = capsys.readouterr().err.splitlines()
     counts = f"{bad} of 12 sentences are below 0.4, and {doubtful} more below 0.55"
     places = list(dict.fromkeys(row["place"] for row in rows))[: min(3, bad + doubtful)]
-    assert last == f"{out}: {counts}: see {table} (first {', '.join(places)})"
+    assert last == f"{out}: {counts}: see {table} (first {'; '.join(places)})"
 
 
 def test_a_person_finds_each_place():
@@ -148,7 +148,7 @@ def test_a_person_finds_each_place():
 
 @pytest.mark.parametrize(
     ("suffix", "pattern"),
-    [(".docx", r"(?:[\w ]+, )?paragraph \d+"), (".pptx", r"[\w ]+, paragraph \d+"), (".xlsx", r".+![A-Z]+\d+|.+, paragraph \d+"), (".odt", r"(?:[\w ]+, )?paragraph \d+"), (".epub", r"[\w ]+, paragraph \d+")],
+    [(".docx", r"(?:[\w ]+, )?paragraph \d+"), (".pptx", r"[\w ]+, paragraph \d+"), (".xlsx", r".+![A-Z]+\d+|.+, paragraph \d+"), (".odt", r"(?:[\w ]+, )?paragraph \d+"), (".ods", r".+![A-Z]+\d+|(?:.+, )?paragraph \d+"), (".epub", r"[\w ]+, paragraph \d+")],
 )  # fmt: skip
 def test_a_person_finds_each_place_of_an_office_file(suffix, pattern):
     seen = set()
@@ -159,7 +159,10 @@ def test_a_person_finds_each_place_of_an_office_file(suffix, pattern):
         assert all(re.fullmatch(pattern, place) for place in places), places
         seen |= {*places}
     assert any(
-        re.match({".pptx": "slide 1,", ".xlsx": ".+!A2"}.get(suffix, ".*paragraph 2"), place)
+        re.match(
+            {".pptx": "slide 1,", ".xlsx": ".+!A2", ".ods": ".+!A1"}.get(suffix, ".*paragraph 2"),
+            place,
+        )
         for place in seen
     ), seen
 

@@ -87,7 +87,7 @@ def summarize(rows: Sequence[RatedText], table: str) -> str:
         return f"none of {len(rows)} sentences is below {DOUBTFUL}: see {table}"
     worst = sorted(bad + doubtful, key=lambda row: row.quality)
     places = dict.fromkeys(row.place for row in worst if row.place)
-    shown = ", ".join(islice(places, _NAMED))
+    shown = "; ".join(islice(places, _NAMED))
     first = f" (first {shown})" if shown else ""
     return (
         f"{len(bad)} of {len(rows)} sentences are below {BAD}, and {len(doubtful)} more below {DOUBTFUL}:"

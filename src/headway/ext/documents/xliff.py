@@ -319,7 +319,7 @@ def _read_units(
         node: The element.
         translate: Whether its texts are translated, if it does not say so.
         space: What its white space means, if it does not say so.
-        place: What names its texts.
+        place: What names its texts: the file, or the unit of a file.
         codes: See `_Unit`.
     """
     own = node.attributes.get("translate")
@@ -327,7 +327,9 @@ def _read_units(
     space = node.attributes.get(_SPACE, space)
     if node.name in ("unit", "trans-unit"):
         codes = {each.attributes.get("id", ""): each.text for each in node.iter("data")}
-        place = f"unit {node.attributes.get('id', '')}".rstrip()
+        place = f"unit {node.attributes.get('id', '')}".rstrip() + place
+    if node.name == "file" and (name := node.attributes.get("original")):
+        place = f" of {name}"
     source = node.find("source") if node.name in _HOLDERS and translate else None
     if source is not None:
         keeps_lines = source.attributes.get(_SPACE, space) == "preserve"

@@ -2,8 +2,8 @@
 
 import posixpath
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
@@ -13,7 +13,12 @@ from typing import Protocol
 from headway.errors import HeadwayError
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import turn_sheet
-from headway.ext.documents.office.odf import find_odf_parts, list_kept_cells, read_comparisons
+from headway.ext.documents.office.odf import (
+    CONTENT,
+    find_odf_parts,
+    read_comparisons,
+    read_odf_cells,
+)
 from headway.ext.documents.office.ooxml import WORDLESS, find_ooxml_parts, read_types
 from headway.ext.documents.office.package import Package, write_content
 from headway.ext.documents.office.workbook import (
@@ -22,13 +27,14 @@ from headway.ext.documents.office.workbook import (
     list_parts,
     read_cells,
 )
-from headway.ext.documents.office.workbook import list_kept_cells as list_kept_in_workbook
 from headway.ext.documents.office.xml_part import XmlPart
 from headway.ext.documents.office.xml_tree import Node
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
+from headway.text import is_translatable
 
 _MAIN = ("document", "content", "presentation", "workbook")  # parts that are the file itself
-_SLIDES, _WORKBOOK, _STRINGS = "ppt/presentation.xml", "xl/workbook.xml", "xl/sharedStrings.xml"
+_PROPERTIES = ("core", "meta")
+_SLIDES, _WORKBOOK = "ppt/presentation.xml", "xl/workbook.xml"
 _WORDS = re.compile(r"[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
@@ -43,36 +49,11 @@ class Member(Protocol):
         """Return it with its texts replaced: bytes, or the root of a tree; None: nothing changes."""
 
 
-def name_office_places(package: Package, parts: Mapping[str, Member]) -> None:
-    """Say of each text of a package where it is.
-
-    Args:
-        package: The file.
-        parts: Its parts with text, after their names.
-    """
-    slides = (name for name, _ in list_parts(package, _SLIDES, "sldId"))
-    titles = {name: f"slide {number}" for number, name in enumerate(slides, 1)}
-    sheets = {name: node.get("name", "") for name, node in list_parts(package, _WORKBOOK, "sheet")}
-    # Of each text of a part its cells, the last one first; of a shared string only the first cell.
-    cells = defaultdict[tuple[str, str], list[str]](list)
-    if not parts.keys().isdisjoint({_STRINGS, *sheets}):
-        for member, cell, text in read_cells(package, sheets, _STRINGS):
-            found = cells[member, text.strip()]
-            if member != _STRINGS or not found:
-                found.append(cell)
-    for found in cells.values():
-        found.reverse()
-    for name, part in parts.items():
-        title = (titles | sheets).get(name) or _describe(name)
-        for number, paragraph in enumerate(part.paragraphs, 1):
-            found = cells.get((name, paragraph.text.strip()), [""])
-            cell = found.pop() if len(found) > 1 else found[0]
-            paragraph.place = cell or ", ".join(filter(None, (title, f"paragraph {number}")))
-
-
 def _describe(name: str) -> str:
     """Return what a part is called: ``word/footnotes.xml`` are footnotes, ``ppt/charts/chart2.xml`` is chart 2."""
     stem = posixpath.splitext(posixpath.basename(name))[0]
+    if stem in _PROPERTIES:
+        return "properties"
     return "" if stem in _MAIN else " ".join(_WORDS.findall(stem)).lower() or stem
 
 
@@ -85,6 +66,9 @@ _INNER = {
 
 
 # Ends of the types of parts with cells, or with the names of their columns.
+_STRINGS = (
+    "sharedStrings.xml"  # the end of the name of the part with texts that several cells may have
+)
 _CELLS = ("sharedStrings+xml", "worksheet+xml", "spreadsheetml.table+xml")
 _MOST_SHOWN = 5  # cells in a message
 
@@ -99,7 +83,7 @@ class PackagedDocument:
         cells: The names of the parts whose texts agree with each other; see `ComparedTexts.agree`.
         is_rtl: Whether a spreadsheet becomes one from right to left, or from left to right; None: it stays.
         sheets: The names of its worksheets.
-        list_kept: Lists the cells that stay because the file compares their texts.
+        read_cells: Of a spreadsheet: yields the part, the name and the text of each cell with text.
     """
 
     def __init__(
@@ -110,9 +94,9 @@ class PackagedDocument:
         cells: Collection[str] = (),
         is_rtl: bool | None = None,
         sheets: Sequence[str] = (),
-        list_kept: Callable[[], list[str]] = list,
+        read_cells: Callable[[], Iterable[tuple[str, str, str]]] = tuple,
     ) -> None:
-        self._package, self._parts, self._list_kept = package, parts, list_kept
+        self._package, self._parts, self._read_cells = package, parts, read_cells
         self._compared, self._cells = compared or ComparedTexts(), cells
         self._is_rtl, self._sheets = is_rtl, sheets
 
@@ -123,14 +107,33 @@ class PackagedDocument:
 
     def list_notices(self) -> list[str]:
         """Return what a user should know about texts that stay, one line for each thing."""
-        found = self._list_kept()
+        cells = self._read_cells() if self._compared.is_used else ()
+        kept = (
+            cell for _, cell, text in cells if self._compared.keeps(text) and is_translatable(text)
+        )
+        found = [*dict.fromkeys(kept)]
         shown = ", ".join([*found[:_MOST_SHOWN], *["..."] * (len(found) > _MOST_SHOWN)])
-        kept = f"cells that stay, because the file compares their texts: {len(found)} ({shown})"
-        return [kept] * bool(found)
+        said = f"cells that stay, because the file compares their texts: {len(found)} ({shown})"
+        return [said] * bool(found)
 
     def name_places(self) -> None:
         """Say of each text where it is; see `headway.ext.documents.quality_table.name_places`."""
-        name_office_places(self._package, self._parts)
+        slides = (name for name, _ in list_parts(self._package, _SLIDES, "sldId"))
+        titles = {name: f"slide {number}" for number, name in enumerate(slides, 1)}
+        sheets = list_parts(self._package, _WORKBOOK, "sheet")
+        titles |= {name: node.get("name", "") for name, node in sheets}
+        # Of each text of a part its cells; of a shared string only the first one.
+        cells = defaultdict[tuple[str, str], deque[str]](deque)
+        for member, cell, text in self._read_cells():
+            found = cells[member, " ".join(text.split())]
+            if not found or not member.endswith(_STRINGS):
+                found.append(cell)
+        for name, part in self._parts.items():
+            title = titles.get(name) or _describe(name)
+            for number, paragraph in enumerate(part.paragraphs, 1):
+                found = cells.get((name, " ".join(paragraph.text.split())), deque([""]))
+                cell = found.popleft() if len(found) > 1 else found[0]
+                paragraph.place = cell or ", ".join(filter(None, (title, f"paragraph {number}")))
 
     def write(self, translations: Sequence[Translated]) -> bytes:
         """Return the file with its texts replaced; parts without changes keep their packed bytes."""
@@ -175,17 +178,17 @@ def _read_package(
     types: Mapping[str, str] = {}
     sheets: list[str] = []
     if kind.startswith(".od"):
-        grammars, cells = dict(find_odf_parts(package, kind)), ["content.xml"]
-        content = package.parse(*cells)
-        compared = read_comparisons(content) if kind == ".ods" else ComparedTexts()
-        list_kept = partial(list_kept_cells, content, compared)
+        grammars, cells = dict(find_odf_parts(package, kind)), [CONTENT]
+        is_sheet = kind == ".ods"
+        compared = read_comparisons(package.parse(CONTENT)) if is_sheet else ComparedTexts()
+        texts = partial(read_odf_cells, package) if is_sheet else tuple
     else:
         types = read_types(package)
         grammars = dict(find_ooxml_parts(package, kind, types))
         cells = [name for name in package.names if types[name].endswith(_CELLS)]
         sheets = [name for name in cells if types[name].endswith("worksheet+xml")]
         compared = find_compared_texts(package, types) if kind == ".xlsx" else ComparedTexts()
-        list_kept = partial(list_kept_in_workbook, package, types, compared)
+        texts = partial(read_cells, package, types) if kind == ".xlsx" else tuple
     parts: dict[str, Member] = {
         name: XmlPart(package, name, grammar, language, compared.keeps)
         for name, grammar in grammars.items()
@@ -193,9 +196,7 @@ def _read_package(
     }
     if not is_inner:
         parts |= _read_inner_files(package, options, types)
-    return PackagedDocument(
-        package, parts, compared, cells, language.becomes_rtl, sheets, list_kept
-    )
+    return PackagedDocument(package, parts, compared, cells, language.becomes_rtl, sheets, texts)
 
 
 def _read_inner_files(

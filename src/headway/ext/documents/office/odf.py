@@ -11,10 +11,9 @@ from headway.ext.documents.office.workbook import QUOTED, ComparedTexts
 from headway.ext.documents.office.xml_part import Grammar
 from headway.ext.documents.office.xml_tree import Node, find_attribute
 from headway.ext.documents.table import name_column
-from headway.text import is_translatable
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
-_MANIFEST = "META-INF/manifest.xml"
+CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
 # Elements of forms.
 _CONTROLS = ("button", "checkbox", "column", "fixed-text", "frame", "item", "option", "radio")
 _PARTS = re.compile(r"(?:[^/]+/)?(?:content|styles|meta)\.xml")  # also of charts in the document
@@ -69,9 +68,9 @@ def find_odf_parts(package: Package, kind: str) -> Iterator[tuple[str, Grammar]]
     expected = f"application/vnd.oasis.opendocument.{_KINDS[kind]}"
     # Templates, master documents and documents made from web pages have a longer type, such as text-web.
     is_other = found and not re.fullmatch(rf"{re.escape(expected)}(-[a-z-]+)?", found.strip())
-    if is_other or not (found or "content.xml" in package):
+    if is_other or not (found or CONTENT in package):
         raise HeadwayError(f"is no {kind} file, although its name says so")
-    if "content.xml" not in package:
+    if CONTENT not in package:
         raise HeadwayError(NO_MAIN_PART)
     if _MANIFEST in package and b"encryption-data" in package.read(_MANIFEST):
         raise HeadwayError("is encrypted: save it without a password")
@@ -99,21 +98,17 @@ def _find_values(root: Node, *names: str) -> Iterable[str]:
     return root.xpath(" | ".join(f"//@*[local-name()='{name}']" for name in names))
 
 
-def list_kept_cells(root: Node, compared: ComparedTexts) -> list[str]:
-    """Return the names of the cells with texts that stay because the spreadsheet compares them, such as ``Sheet1!B7``."""
-    found = []
-    for table in root.iter("{*}table") if compared.is_used else ():
+def read_odf_cells(package: Package) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of the cells of a spreadsheet; see `headway.ext.documents.office.workbook.read_cells`."""
+    for table in package.parse(CONTENT).iter("{*}table"):
         row = 0
         for line in table.iter("{*}table-row"):
             row, column = row + _count(line, "number-rows-repeated"), 0
             for cell in line:
                 column += _count(cell, "number-columns-repeated")
-                texts = ("".join(node.itertext()) for node in cell.iterfind("{*}p"))
-                if not _has_no_words(cell) and any(
-                    compared.keeps(text) and is_translatable(text) for text in texts
-                ):
-                    found.append(f"{find_attribute(table, 'name')}!{name_column(column)}{row}")
-    return found
+                for node in () if _has_no_words(cell) else cell.iterfind("{*}p"):
+                    name = f"{find_attribute(table, 'name')}!{name_column(column)}{row}"
+                    yield CONTENT, name, "".join(node.itertext())
 
 
 def _count(node: Node, name: str) -> int:

@@ -9,7 +9,6 @@ from headway.ext.documents.office.package import Package, name_member
 from headway.ext.documents.office.run_paragraphs import read_cell
 from headway.ext.documents.office.xml_tree import Node, iterate_xml, local_name
 from headway.ext.documents.paragraph import Paragraph, Translated
-from headway.text import is_translatable
 
 # What compares texts in a formula, and what looks into them.
 _COMPARING = re.compile(
@@ -165,35 +164,22 @@ def _read_sign(node: Node, found: ComparedTexts, keeps_names: bool) -> None:
         found.add_formula(source)
 
 
-def list_kept_cells(
-    package: Package, types: Mapping[str, str], compared: ComparedTexts
-) -> list[str]:
-    """Return the names of the cells with texts that stay because the workbook compares them, such as ``Sheet1!B7``."""
-    if not compared.is_used:
-        return []
+def read_cells(package: Package, types: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield of each cell with text the part that has the text, the cell's name, such as ``Sheet1!B7``, and the text.
+
+    Args:
+        package: The workbook.
+        types: The type of the content of each member.
+    """
     own = {name: kind for name, kind in types.items() if name in package}
     sheets = {name: posixpath.basename(name) for name in own if own[name].endswith("worksheet+xml")}
     main = next(name for name, kind in own.items() if kind.endswith(".main+xml"))
     sheets |= {name: node.get("name", "") for name, node in list_parts(package, main, "sheet")}
     strings = next((name for name, kind in own.items() if kind.endswith("sharedStrings+xml")), "")
-    cells = read_cells(package, sheets, strings)
-    return [cell for _, cell, text in cells if compared.keeps(text) and is_translatable(text)]
-
-
-def read_cells(
-    package: Package, sheets: Mapping[str, str], strings: str
-) -> Iterator[tuple[str, str, str]]:
-    """Yield of each cell with text the part that has the text, the cell's name, such as ``Sheet1!B7``, and the text.
-
-    Args:
-        package: The workbook.
-        sheets: The titles of its sheets, after the names of their parts.
-        strings: The name of the part with shared strings.
-    """
     nodes = iterate_xml(package.read(strings), "si") if strings in package else ()
     texts = {str(number): _read_text(node) for number, node in enumerate(nodes)}
     for part, title in sheets.items():
-        for row in iterate_xml(package.read(part), "row") if part in package else ():
+        for row in iterate_xml(package.read(part), "row"):
             for cell in row:
                 name = f"{title}!{cell.get('r', '?')}"
                 if cell.get("t") == "s":
