@@ -13,13 +13,12 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.config import SearchConfig
-from headway.training.run import Event, run_to_end
+from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
 from headway.translation import Translator
 from support.groups import options, write_languages
@@ -41,7 +40,7 @@ LONGER = SETTINGS | {
 }  # fmt: skip
 
 
-def main(out: Path) -> None:
+def main(out):
     """Write the directory."""
     out.mkdir()
     with tempfile.TemporaryDirectory() as folder:
@@ -61,19 +60,19 @@ def main(out: Path) -> None:
         (out / "translations.tsv").write_text(text, encoding="utf-8", newline="\n")
 
 
-def train(run: Path, text: Path, settings: dict[str, object]) -> Generator[Event, None, None]:
+def train(run, text, settings):
     """Return the events of a training."""
     return run_to_end(opened(run, command(run, options(text, *PAIRS), **settings)))
 
 
-def read_until(events: Generator[Event, None, None], step: int | None) -> None:
+def read_until(events, step):
     """Train until a step is done, or to the end."""
     for event in events:
         if isinstance(event, StepReport) and event.step == step:
             return
 
 
-def translate(translator: Translator, pair: str) -> list[str]:
+def translate(translator, pair):
     """Return a row for each line: pair, source, and both translations."""
     source, target = pair.split("-")
     own = translator.to(target, source)

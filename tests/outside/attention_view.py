@@ -2,22 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from hostile import hostile_texts
-from playwright.sync_api import BrowserContext, Page
 from watching import Watch, count, take, until
 
 LINES = "els => els.map(e => [+e.dataset.query, +e.dataset.key, +e.dataset.head, +e.getAttribute('stroke-opacity'), e.getAttribute('stroke'), e.getAttribute('stroke-dasharray')])"
 
 
-def shown_lines(page: Page) -> list[list[Any]]:
+def shown_lines(page):
     """Return the lines as (query, key, head, opacity, color, dashes)."""
     return page.eval_on_selector_all(".figure line", LINES)
 
 
-def use_attention(page: Page) -> None:
+def use_attention(page):
     """Use the controls of the view with the pointer; what it draws is compared in ``test_page_drawing.py``."""
     for kind in ("Decoder", "Encoder", "Encoder–decoder"):
         page.get_by_role("radio", name=kind, exact=True).check()
@@ -43,7 +41,7 @@ def use_attention(page: Page) -> None:
     page.wait_for_selector(".numbers tbody tr")
 
 
-def use_keyboard(page: Page) -> None:
+def use_keyboard(page):
     """Use the view with the keyboard alone."""
     page.evaluate("location.hash = 'kind=cross&view=heads'")
     page.locator(".figure").focus()
@@ -79,14 +77,14 @@ def use_keyboard(page: Page) -> None:
     assert page.get_by_label("Whole words").is_checked()
 
 
-def download(page: Page, kind: str) -> bytes:
+def download(page, kind):
     """Press a download button and return the file."""
     with page.expect_download() as waiting:
         page.get_by_role("button", name=f"Download {kind}").click()
     return Path(waiting.value.path()).read_bytes()
 
 
-def use_file(context: BrowserContext, folder: Path, shots: Path | None) -> None:
+def use_file(context, folder, shots):
     """Check the page of one file: every control, the keyboard, the downloads, hostile labels."""
     watch = Watch(context, "file:///")
     page = context.new_page()
@@ -130,7 +128,7 @@ def use_file(context: BrowserContext, folder: Path, shots: Path | None) -> None:
     watch.check(page)
 
 
-def hostile_labels() -> list[str]:
+def hostile_labels():
     """Return the hostile texts as labels show them: with visible spaces."""
     return [
         " ".join(text.split(" ")).replace(" ", "␣").replace("\ufeff", "␣")

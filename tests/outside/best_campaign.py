@@ -29,7 +29,7 @@ LONGEST = 10.0  # seconds from then to the kill
 class Recipes(Campaign):
     """Recipes in one directory, all with the same text and options."""
 
-    def work(self) -> None:
+    def work(self):
         """Kill one recipe, or several one after the other, until the number is reached."""
         self.words = [*write_corpus(self.folder / "corpus", train=150, valid=7), *OPTIONS]
         self.log, out = self.folder / "log", self.folder / "killed"
@@ -39,11 +39,11 @@ class Recipes(Campaign):
         self.attack(out)
         self.check_figures(out)
 
-    def start_recipe(self, out: Path) -> "subprocess.Popen[bytes]":
+    def start_recipe(self, out):
         """Start the command, or go on with it."""
         return self.start("best", out, *self.words, log=self.log)
 
-    def attack(self, out: Path) -> None:
+    def attack(self, out):
         """Kill the command, then let it finish; a recipe that finishes first is done again."""
         while self.counts["kills"] < self.options.kills:
             process = self.start_recipe(out)
@@ -65,7 +65,7 @@ class Recipes(Campaign):
         self.finish(self.start_recipe(out), self.log)
         self.compare(out, self.folder / "reference", MODELS)
 
-    def check_figures(self, out: Path) -> None:
+    def check_figures(self, out):
         """Score every model again by the command of the report, and look for the figures in the report."""
         page = (out / "report.html").read_text(encoding="utf-8")
         for file in sorted((out / "stages").glob("*.json")):
@@ -88,7 +88,7 @@ class Recipes(Campaign):
             self.counts["figures checked"] += 2
 
 
-def count_finished(out: Path) -> int:
+def count_finished(out):
     """Return how many stages are finished."""
     return sum('"is_finished": true' in file.read_text() for file in out.glob("stages/[!.]*.json"))
 

@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from attention_view import download, shown_lines, use_file, use_keyboard
 from hostile import hostile_texts
 from page_files import use_files
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 from watching import FIGURES, Watch, count, take, until
 
 from support.proxies import free_port, serving
@@ -30,7 +30,7 @@ from support.proxies import free_port, serving
 HERE = Path(__file__).parent
 
 
-def write(page: Page, text: str) -> str:
+def write(page, text):
     """Put a text into the box and return its translation when it is there."""
     with page.expect_response(
         lambda reply: reply.url.endswith("/translate") and reply.ok
@@ -41,7 +41,7 @@ def write(page: Page, text: str) -> str:
     return str(translation)
 
 
-def use_translation(context: BrowserContext, origin: str, shots: Path | None) -> None:
+def use_translation(context, origin, shots):
     """The translation page: type, look at words, open the attention of a sentence, swap, share."""
     watch = Watch(context, origin)
     page = context.new_page()
@@ -143,7 +143,7 @@ def use_translation(context: BrowserContext, origin: str, shots: Path | None) ->
     watch.check(page)
 
 
-def use_hostile(context: BrowserContext, origin: str) -> None:
+def use_hostile(context, origin):
     """Hostile text as source, translation, alternative, label, language name and error."""
     watch = Watch(context, origin, ("status of 400", "status of 429"))
     page = context.new_page()
@@ -196,7 +196,7 @@ def use_hostile(context: BrowserContext, origin: str) -> None:
 
 
 @contextmanager
-def serving_page(args: argparse.Namespace, folder: Path) -> Iterator[str]:
+def serving_page(args, folder):
     """Run a server of ours, and yield its address."""
     port, prefix = free_port(), "" if args.model else "under/"
     if args.model:
@@ -208,7 +208,7 @@ def serving_page(args: argparse.Namespace, folder: Path) -> Iterator[str]:
         yield origin
 
 
-def main() -> int:
+def main():
     """Run what the arguments ask for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", help="a run or model directory to serve, English to something")

@@ -9,7 +9,6 @@ again; 20 kills may cost 3 % of the undisturbed time of a million lines.
 """
 
 import statistics
-import subprocess
 import sys
 import time
 from itertools import chain, islice, repeat
@@ -30,7 +29,7 @@ GAP = 3 * WINDOW
 class Translations(Campaign):
     """A file that is translated, undisturbed and while processes are killed."""
 
-    def work(self) -> None:
+    def work(self):
         """Translate the file twice, and compare."""
         self.source, self.log = self.folder / "source", self.folder / "log"
         lines = self.options.text.read_text().splitlines(keepends=True)
@@ -56,7 +55,7 @@ class Translations(Campaign):
         left = sorted(path.name for path in self.out.parent.iterdir())
         self.expect(left == ["out.gz"], f"files are left: {left}")
 
-    def translate(self, out: Path) -> "subprocess.Popen[bytes]":
+    def translate(self, out):
         """Start a translation of the file, or go on with it."""
         workers = self.options.workers
         return self.start(
@@ -64,16 +63,16 @@ class Translations(Campaign):
             "--threads", workers, "--search.beam", self.options.beam, log=self.log,
         )  # fmt: skip
 
-    def wait_for_lines(self, lines: int) -> None:
+    def wait_for_lines(self, lines):
         """Wait until so many lines are translated, or the command has ended."""
         work = self.out.with_name(f".translating-{self.out.name}")
 
-        def is_done() -> bool:
+        def is_done():
             return WINDOW * len([*work.glob("*/lines/0*/[0-9]*")]) >= lines
 
         wait_until(lambda: self.process.poll() is not None or is_done(), 3600, f"{lines} lines")
 
-    def disturb(self) -> None:
+    def disturb(self):
         """Kill the command or one of its workers, and wait until all workers work again."""
         before = children(self.process.pid)
         victim = self.luck.choice([self.process.pid, *before])
@@ -85,7 +84,7 @@ class Translations(Campaign):
             wait_until(lambda: not any(map(is_running, before)), 2.0, "the end of workers")
             self.process = self.translate(self.out)
 
-        def has_workers() -> bool:
+        def has_workers():
             found = children(self.process.pid)
             is_complete = len(found) == self.options.workers and victim not in found
             return is_complete or self.process.poll() is not None
@@ -93,7 +92,7 @@ class Translations(Campaign):
         wait_until(has_workers, TIME_LIMIT, "new workers")
         self.recoveries[kind].append(time.monotonic() - started)
 
-    def report(self, undisturbed: float, lines: int) -> None:
+    def report(self, undisturbed, lines):
         """Print what the kills cost."""
         for kind, times in self.recoveries.items():
             if times:

@@ -11,7 +11,6 @@ weights, optimizer and metrics must be those of a run with one process that noth
 Nothing but headway is needed.
 """
 
-import subprocess
 import sys
 import time
 from itertools import product
@@ -50,7 +49,7 @@ PATIENCE = 900.0  # seconds of a training
 class Trainings(Campaign):
     """Trainings under attack."""
 
-    def work(self) -> None:
+    def work(self):
         """Attack trainings of all kinds in turn."""
         # Without instructions for it, a step of base in bf16 takes minutes.
         precisions = ("fp32", "bf16") if has_bf16(torch.device("cpu")) else ("fp32",)
@@ -69,9 +68,7 @@ class Trainings(Campaign):
             self.compare(path, reference, COMPARED)
             note(f"{path.name}: compared")
 
-    def train(
-        self, path: Path, settings: dict[str, object], ranks: int, launcher: str
-    ) -> "subprocess.Popen[bytes]":
+    def train(self, path, settings, ranks, launcher):
         """Start a training, or go on with it; its messages are added to a file beside it."""
         more = [] if (path / "run.json").exists() else [*self.corpus, *words(settings)]
         torchrun = ["-m", "torch.distributed.run", f"--nproc-per-node={ranks}", "--standalone"]
@@ -81,7 +78,7 @@ class Trainings(Campaign):
             launcher=torchrun if launcher == "torchrun" else (), OMP_NUM_THREADS="1",
         )  # fmt: skip
 
-    def attack(self, path: Path, settings: dict[str, object], launcher: str) -> None:
+    def attack(self, path, settings, launcher):
         """Train with changing numbers of ranks, each of which loses a process and is stopped later."""
         named = 0  # signals that a message must name
         for ranks, last in STAGES.items():
@@ -112,7 +109,7 @@ class Trainings(Campaign):
         unexpected = launcher != "torchrun" and "Traceback" in log
         self.expect(not unexpected, f"{path.name}: a traceback")
 
-    def kill_one(self, process: "subprocess.Popen[bytes]", ranks: int) -> int | None:
+    def kill_one(self, process, ranks):
         """Kill a rank, or the command if it has no ranks (yet); returns which, or None if it has ended."""
         if process.poll() is not None:
             return None
@@ -122,13 +119,13 @@ class Trainings(Campaign):
         return victim
 
 
-def ranks_of(process: int) -> list[int]:
+def ranks_of(process):
     """Return the ranks that a launcher has started and that have not ended."""
     lines = {child: command_line(child) for child in children(process)}
     return [child for child, line in lines.items() if "spawn_main" in line or "\0train\0" in line]
 
 
-def wait_for_step(path: Path, step: int, process: "subprocess.Popen[bytes]") -> None:
+def wait_for_step(path, step, process):
     """Wait until a run has logged a step, or has ended."""
     wait_until(
         lambda: process.poll() is not None or count_steps(path) >= step, PATIENCE, f"step {step}"

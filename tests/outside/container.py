@@ -35,7 +35,7 @@ exec setpriv --reuid {user} --regid {user} --clear-groups --no-new-privs --bound
 """
 
 
-def run_line(start: str, change: dict[str, str], folder: Path) -> None:
+def run_line(start, change, folder):
     """Run the RUN line that contains a text, with its directories replaced."""
     [line] = {line for line in LINES if line.startswith("RUN") and start in line}
     command = re.sub(r"^RUN (--mount=\S+ )?", "", line)
@@ -45,7 +45,7 @@ def run_line(start: str, change: dict[str, str], folder: Path) -> None:
     subprocess.run(command, shell=True, check=True, cwd=folder)
 
 
-def main() -> int:
+def main():
     """Build, install, serve, ask and stop."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
@@ -72,7 +72,7 @@ def main() -> int:
         return serve(model, volumes, environment)
 
 
-def serve(model: Path, volumes: Path, environment: Path) -> int:
+def serve(model, volumes, environment):
     """Start the server in the sandbox, ask it, and stop it."""
     [given] = [line.removeprefix("ENV ") for line in LINES if line.startswith("ENV ")]
     variables = dict(word.split("=", 1) for word in shlex.split(given))
@@ -110,7 +110,7 @@ def serve(model: Path, volumes: Path, environment: Path) -> int:
     return code
 
 
-def check_writing(server: int) -> None:
+def check_writing(server):
     """Check that the server's root cannot be written, not even by root."""
     deadline = time.monotonic() + 20
     while "/volumes/tmp" not in Path(f"/proc/{server}/mounts").read_text():
@@ -123,7 +123,7 @@ def check_writing(server: int) -> None:
     assert "Read-only file system" in tried.stderr
 
 
-def wait_for(check: list[str], server: subprocess.Popen[bytes]) -> None:
+def wait_for(check, server):
     """Run the health check until it succeeds."""
     for _ in range(60):
         assert server.poll() is None, "the server has ended"

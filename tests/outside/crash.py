@@ -15,7 +15,6 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from headway.cli.main import main
 from headway.errors import HeadwayError
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
-from headway.training.storage.checkpoint import Tensors, read_checkpoint
+from headway.training.storage.checkpoint import read_checkpoint
 from headway.translation import load_model
 from support.campaign import Campaign, note
 from support.processes import spawn, wait
@@ -46,7 +45,7 @@ START_SECONDS = 3.0  # about what preparation and dry run take
 MOST_STEPS = 20  # between two attacks
 
 
-def train_undisturbed(path: Path, arguments: list[str]) -> None:
+def train_undisturbed(path, arguments):
     """Train from the first step to the last, and write down what every step's checkpoint is."""
     run = opened(path, ["train", str(path), *arguments])
     assert run is not None
@@ -57,7 +56,7 @@ def train_undisturbed(path: Path, arguments: list[str]) -> None:
     (path.parent / "hashes.json").write_text(json.dumps(hashes))
 
 
-def digest_both(tensors: Mapping[str, Tensors]) -> list[str]:
+def digest_both(tensors):
     """Return the digests of a checkpoint with optimizer state, and of an older one without."""
     return [digest(tensors), digest({"model": tensors["model"]})]
 
@@ -65,7 +64,7 @@ def digest_both(tensors: Mapping[str, Tensors]) -> list[str]:
 class Crashes(Campaign):
     """Runs under attack."""
 
-    def work(self) -> None:
+    def work(self):
         """Attack runs until the numbers are reached, and load a model while it is replaced."""
         settings = SETTINGS | {
             "training.threads": self.options.threads,
@@ -89,7 +88,7 @@ class Crashes(Campaign):
             note(f"{number} runs, {len(attacks)} attacks to come")
         self.read_beside(self.folder / "beside", self.options.reads)
 
-    def train_reference(self) -> None:
+    def train_reference(self):
         """Train a run that nothing happens to, and keep the digests of every step's checkpoint; see `digest_both`."""
         self.reference, log = self.folder / "reference", self.folder / "reference.log"
         child = spawn(lambda: train_undisturbed(self.reference, self.arguments), log)
@@ -98,12 +97,12 @@ class Crashes(Campaign):
         hashes = json.loads((self.folder / "hashes.json").read_text())
         self.hashes = {int(step): value for step, value in hashes.items()}
 
-    def start_run(self, path: Path) -> int:
+    def start_run(self, path):
         """Start a run or go on with one, as a user does."""
         more = [] if (path / "run.json").exists() else self.arguments
         return spawn(lambda: main(["train", str(path), *more]), path.with_suffix(".log"))
 
-    def attack(self, path: Path, kind: signal.Signals) -> bool:
+    def attack(self, path, kind):
         """Go on with a run and send it a signal somewhere; returns whether it got to its end."""
         child = self.start_run(path)
         where = self.luck.choice(["starting", "training", "training", "writing"])
@@ -127,7 +126,7 @@ class Crashes(Campaign):
         self.inspect(path)
         return code == 0
 
-    def stop(self, child: int, kind: signal.Signals) -> int | None:
+    def stop(self, child, kind):
         """Send a signal, a second Ctrl-C sometimes; returns the exit code."""
         os.kill(child, kind)
         started = time.monotonic()
@@ -151,7 +150,7 @@ class Crashes(Campaign):
             self.expect(seconds <= most, f"{name} took {seconds:.1f} s after {kind.name}")
         return code
 
-    def inspect(self, path: Path) -> None:
+    def inspect(self, path):
         """Look at what is left: every checkpoint whole and of one step, little work lost."""
         newest, can_resume = -1, False
         for checkpoint in sorted((path / "checkpoints").glob("step-*")):
@@ -175,7 +174,7 @@ class Crashes(Campaign):
             load_model(path)  # raises, and so ends the campaign, if it is not whole
             self.counts["models read"] += 1
 
-    def finish_run(self, path: Path) -> None:
+    def finish_run(self, path):
         """Train to the end and compare with the undisturbed run."""
         for _ in range(2):  # the second time there is nothing left to do
             code = wait(self.start_run(path), TIME_LIMIT)
@@ -185,7 +184,7 @@ class Crashes(Campaign):
         tensors = [f"{last}/{name}.safetensors" for name in ("model", "optimizer")]
         self.compare(path, self.reference, (*COMPARED, *tensors))
 
-    def read_beside(self, path: Path, times: int) -> None:
+    def read_beside(self, path, times):
         """Load the model of a run again and again while the run replaces it."""
         child = -1
         while self.counts["loads beside a writer"] < times:
@@ -203,7 +202,7 @@ class Crashes(Campaign):
             wait(child, TIME_LIMIT)
 
 
-def is_writing(path: Path) -> bool:
+def is_writing(path):
     """Whether a file or directory is half-written or half-deleted at this moment."""
     hidden = (entry.name for folder in (path, path / "checkpoints") for entry in folder.glob(".*"))
     return any(name != ".lock" for name in hidden)

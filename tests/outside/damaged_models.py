@@ -13,7 +13,6 @@ import multiprocessing
 import resource
 import sys
 from contextlib import suppress
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -21,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from headway.config import TextConfig
 from headway.text.tokenizer import Tokenizer
 from support.campaign import Campaign
-from support.damaged_models import Outcome, damaged, write_models
+from support.damaged_models import damaged, write_models
 from support.processes import fork, read_memory
 from support.toy_models import sentences, translate_words, write_random_model
 
@@ -34,13 +33,13 @@ class Attempts(Campaign):
     slowest: tuple[float, str] = (0.0, "")  # and the case
     largest: tuple[float, str] = (0.0, "")
 
-    def make_model(self) -> Path:
+    def make_model(self):
         """Write a model with random weights."""
         pairs = [(text, translate_words(text)) for text in sentences(400, 1)]
         tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=331))
         return write_random_model(self.folder / "random", tokenizer)
 
-    def work(self) -> None:
+    def work(self):
         """Run children until all cases are done."""
         (self.folder / "formats").mkdir()
         self.formats = write_models(
@@ -62,7 +61,7 @@ class Attempts(Campaign):
         print(f"most seconds of the processor (target <= 5)  {self.slowest}")
         print(f"most MB above the files (target <= 200)  {self.largest}")
 
-    def attempt_each(self, numbers: range, sender: Connection) -> None:
+    def attempt_each(self, numbers, sender):
         """Be the child, with little memory: send what was done in each case, and what came of it."""
         limit = read_memory("VmSize") + MAX_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -71,7 +70,7 @@ class Attempts(Campaign):
         for number in numbers:
             sender.send(damaged(self.formats, folder, number))
 
-    def judge(self, number: int, damage: str, outcome: Outcome) -> None:
+    def judge(self, number, damage, outcome):
         """Count an outcome, and note a broken promise."""
         name = f"{number}: {damage}"
         self.counts[outcome.what.partition(":")[0]] += 1

@@ -22,7 +22,7 @@ from support.damaged_resumption import DamagedRuns
 class Resumptions(Campaign):
     """Runs that are damaged and resumed."""
 
-    def work(self) -> None:
+    def work(self):
         """Damage and resume."""
         runs, messages = DamagedRuns(self.folder), Counter[str]()
         first = self.options.seed * 1_000_000

@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice, repeat
 from pathlib import Path
@@ -37,7 +36,7 @@ Process = subprocess.Popen[bytes]
 class Cluster(Campaign):
     """Work on large text by two machines."""
 
-    def work(self) -> None:
+    def work(self):
         """Do the same work with two processes and on the cluster, and compare."""
         self.log = self.folder / "log"
         self.files = write_copies(self.options.texts, self.folder, self.options.copies)
@@ -56,24 +55,24 @@ class Cluster(Campaign):
             note(f"{start.__name__}: {alone:.0f} s by two workers, {seconds:.0f} s by the cluster")
         self.lose_scheduler(self.folder / "translate-lost", alone)
 
-    def prepare(self, out: Path, *workers: object, launcher: str = "") -> Process:
+    def prepare(self, out, *workers, launcher=""):
         """Start to prepare the text."""
         return self.begin(launcher, "prepare", out, "--train", *self.files, *OPTIONS, *workers)
 
-    def translate(self, out: Path, *workers: object, launcher: str = "") -> Process:
+    def translate(self, out, *workers, launcher=""):
         """Start to translate the lines."""
         files = ["--input", self.lines, "--output", out]
         search = ["--search.beam", 1, "--threads", 2]
         return self.begin(launcher, "translate", self.options.model, *files, *search, *workers)
 
-    def begin(self, launcher: str, *words: object) -> Process:
+    def begin(self, launcher, *words):
         """Start a command of Headway; what it prints is added to the log."""
         command = [*launcher.split(), sys.executable, "-m", "headway", *map(str, words)]
         with self.log.open("ab") as log:
             return subprocess.Popen(command, stdout=log, stderr=log)
 
     @contextmanager
-    def cluster(self) -> Iterator[None]:
+    def cluster(self):
         """Start the scheduler and the workers; the block may replace them in `machines`."""
         with machines():
             scheduler = ["scheduler", "--host", MACHINES[FIRST], "--port", str(PORT)]
@@ -87,7 +86,7 @@ class Cluster(Campaign):
                     process.kill()
                     process.wait()
 
-    def start_worker(self, name: str) -> Process:
+    def start_worker(self, name):
         """Start the worker of a machine, in a process and memory of its own."""
         address = f"tcp://{MACHINES[FIRST]}:{PORT}"
         folder = ["--local-directory", str(self.folder / f"dask-{name}")]
@@ -95,7 +94,7 @@ class Cluster(Campaign):
             name, "worker", address, "--nthreads", "1", "--no-dashboard", *folder
         )
 
-    def start_dask(self, name: str, *words: str) -> Process:
+    def start_dask(self, name, *words):
         """Start a command of Dask on a machine. Everything that it starts ends with it."""
         inside = f"ip netns exec {name} unshare --pid --fork --kill-child --mount-proc"
         command = [*inside.split(), sys.executable, "-m", "dask", *words]
@@ -103,12 +102,12 @@ class Cluster(Campaign):
             variables = {"OMP_NUM_THREADS": "1"}
             return subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | variables)
 
-    def give_to_cluster(self, start: Callable[..., Process], out: Path) -> Process:
+    def give_to_cluster(self, start, out):
         """Start work that the cluster does."""
         address = f"tcp://{MACHINES[FIRST]}:{PORT}"
         return start(out, "--cluster", address, launcher=f"ip netns exec {FIRST}")
 
-    def disturb(self, start: Callable[..., Process], out: Path, alone: float) -> float:
+    def disturb(self, start, out, alone):
         """Let the cluster do work and lose its second machine twice; return the seconds that it took."""
         began = time.monotonic()
         process = self.give_to_cluster(start, out)
@@ -125,7 +124,7 @@ class Cluster(Campaign):
         self.compare_with_alone(out)
         return seconds
 
-    def lose_scheduler(self, out: Path, alone: float) -> None:
+    def lose_scheduler(self, out, alone):
         """Kill the scheduler in the middle of a translation, and finish without the cluster."""
         with self.cluster():
             process = self.give_to_cluster(self.translate, out)
@@ -146,7 +145,7 @@ class Cluster(Campaign):
         self.finish(self.translate(out, "--workers", 2), self.log)
         self.compare_with_alone(out)
 
-    def compare_with_alone(self, out: Path) -> None:
+    def compare_with_alone(self, out):
         """Check that a result has the bytes of the one that two worker processes made."""
         alone = out.with_name(f"{out.name.partition('-')[0]}-alone")
         hashes = [

@@ -32,13 +32,13 @@ FAILURES = ("full disk", "read-only", "no permission")
 UNEQUAL = {"timings.jsonl", ".lock", "run.json", "README.md", "state.json", "SHA256SUMS"}
 
 
-def files(path: Path) -> dict[str, Path]:
+def files(path):
     """Return the files of an output by their names in it; a file alone has the name "."."""
     found = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
     return {str(each.relative_to(path)): each for each in found}
 
 
-def mount(disk: Path, options: str) -> None:
+def mount(disk, options):
     """Mount a file system in memory, or change the options of one."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(disk)], check=True)
 
@@ -46,7 +46,7 @@ def mount(disk: Path, options: str) -> None:
 class Disks(Campaign):
     """Commands whose disks fail."""
 
-    def work(self) -> None:
+    def work(self):
         """Try each command with each failure in turn."""
         ProgressBar(None)  # loads modules that another user may not read
         try:
@@ -65,7 +65,7 @@ class Disks(Campaign):
         finally:
             subprocess.run(["umount", str(self.folder)], check=True)
 
-    def write_references(self) -> None:
+    def write_references(self):
         """Run each command undisturbed: ``commands`` are their arguments, made from the path of the output."""
         corpus, text = write_corpus(self.folder, 150, 7), self.folder / "train.en"
         settings = command(Path("RUN"), corpus, training__max_steps=12)[2:]
@@ -82,14 +82,14 @@ class Disks(Campaign):
         for file in (text, *files(Path(model)).values()):
             file.chmod(0o644)  # safetensors lets only their owner read its files
 
-    def run_command(self, verb: str, path: Path, *more: str, user: int = 0) -> int | None:
+    def run_command(self, verb, path, *more, user=0):
         """Run a command in a child process; returns its exit code, None if it hangs."""
         words = [*self.commands[verb](path), *more]
         self.log.write_text("")
         self.log.chmod(0o666)
         return wait(spawn(lambda: headway(words), self.log, user), TIME_LIMIT)
 
-    def disturb(self, verb: str, failure: str) -> str:
+    def disturb(self, verb, failure):
         """Run a command on a disk that fails, and again on the same disk when it does not.
 
         Returns:
@@ -139,9 +139,7 @@ class Disks(Campaign):
             subprocess.run(["umount", str(disk)], check=True)
             disk.rmdir()
 
-    def check_refusal(
-        self, verb: str, failure: str, path: Path, code: int | None, what: str
-    ) -> None:
+    def check_refusal(self, verb, failure, path, code, what):
         """Check how a command that could not write has ended."""
         text = self.log.read_text()
         last = (text.strip().splitlines() or [""])[-1]
@@ -154,7 +152,7 @@ class Disks(Campaign):
         if verb != "train":
             self.expect(not path.exists() or failure != "full disk", f"{what}: leaves {path}")
 
-    def inspect(self, path: Path, what: str) -> None:
+    def inspect(self, path, what):
         """Check that the checkpoints of a run are whole, and that no file is unfinished."""
         for checkpoint in path.glob("checkpoints/step-*"):
             try:

@@ -11,7 +11,6 @@ is refused or broken is printed. ``--start`` is the first seed, ``--formats`` ar
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -34,7 +33,7 @@ from support.office_files import OFFICE_MAKERS
 class Documents(Campaign):
     """Documents, and what is broken of them."""
 
-    def work(self) -> None:
+    def work(self):
         """Check ``--count`` files in turn over the formats, or those of a folder."""
         options = self.options
         if options.files:
@@ -42,7 +41,7 @@ class Documents(Campaign):
             return
         suffixes, slowest = options.formats or [*TEXT_FORMATS, *OFFICE_MAKERS], 0.0
 
-        def check(count: int, promise: Callable[[str, int], str]) -> Iterable[str]:
+        def check(count, promise):
             nonlocal slowest
             for number in range(count):
                 started = time.process_time()
@@ -63,13 +62,13 @@ class Documents(Campaign):
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"slowest file {slowest:.2f} s, most memory {memory:.0f} MB")
 
-    def report(self, name: str, found: Iterable[str]) -> None:
+    def report(self, name, found):
         """Count files, and note what is broken of some."""
         for broken in found:
             self.counts[name] += 1
             self.expect(not broken, broken)
 
-    def check_files(self, folder: Path) -> None:
+    def check_files(self, folder):
         """Check all documents in a folder."""
         for each in sorted(folder.rglob("*")):
             if each.is_file() and is_document(each.name):

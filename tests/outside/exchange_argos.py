@@ -51,7 +51,7 @@ json.dump({"found": found, "tried": tried, "version": f"{name} {number}"}, sys.s
 class Argos(Campaign):
     """An exported package in Argos Translate, and its model in Headway."""
 
-    def work(self) -> None:
+    def work(self):
         """Translate the lines by both, and compare."""
         options, package = self.options, self.folder / "package.argosmodel"
         model, translator = load_model(options.model), Translator.load(options.model)

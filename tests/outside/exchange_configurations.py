@@ -23,7 +23,7 @@ from support.exchange_models import EXACT, REFUSED_BY_MARIAN, make_model
 from support.toy_models import sentences, translate_words
 
 
-def main(name: str, count: int = 500) -> int:
+def main(name, count=500):
     """Print the table of a format."""
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)

@@ -22,7 +22,7 @@ COUNT = 500
 BATCH = 25
 
 
-def ask(model: str, lines: str, answers: str) -> None:
+def ask(model, lines, answers):
     """Translate with Headway."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from headway.config import SearchConfig
@@ -56,7 +56,7 @@ def ask(model: str, lines: str, answers: str) -> None:
     Path(answers).write_text(json.dumps(found), encoding="utf-8")
 
 
-def compare(out: str, answers: str, kind: str = "torch") -> int:
+def compare(out, answers, kind="torch"):
     """Translate with the other program, and compare."""
     import transformers
 

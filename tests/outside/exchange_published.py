@@ -32,17 +32,17 @@ SPECIAL = ("<blank>", "<s>", "</s>")
 class Published(Campaign):
     """A model in both programs."""
 
-    def work(self) -> None:
+    def work(self):
         """Import, translate and compare."""
         self.out, self.log = self.folder / "imported", self.folder / "log"
         is_marian = (self.options.model / "source.spm").exists()
         (self.compare_with_marian if is_marian else self.compare_with_ctranslate2)()
 
-    def convert(self, path: Path, *options: str) -> None:
+    def convert(self, path, *options):
         """Import a directory."""
         self.finish(self.start("import", path, self.out, *options, log=self.log), self.log)
 
-    def compare_with_marian(self) -> None:
+    def compare_with_marian(self):
         """Compare the tokens of lines, and greedy translations."""
         from transformers import MarianConfig, MarianMTModel, MarianTokenizer
 
@@ -89,7 +89,7 @@ class Published(Campaign):
                 )
                 self.counts["lines translated"] += 1
 
-    def compare_with_ctranslate2(self) -> None:
+    def compare_with_ctranslate2(self):
         """Compare the transliterations of random words."""
         import ctranslate2
 
@@ -123,7 +123,7 @@ class Published(Campaign):
                 self.expect(beam > 1 or same == len(words), "greedy translations differ")
 
 
-def write_anew(old: Path, new: Path, source: list[str], target: list[str]) -> None:
+def write_anew(old, new, source, target):
     """Write a file of version 2 as the installed CTranslate2 writes models."""
     from ctranslate2.specs import TransformerSpec
 
@@ -149,17 +149,17 @@ def write_anew(old: Path, new: Path, source: list[str], target: list[str]) -> No
     spec.save(str(new))
 
 
-def read_old(path: Path) -> dict[str, np.ndarray]:
+def read_old(path):
     """Read the tensors of a file of version 2, all of them in float32."""
     data, at = path.read_bytes(), 0
 
-    def take(form: str) -> tuple[int, ...]:
+    def take(form):
         nonlocal at
         values = struct.unpack_from(f"<{form}", data, at)
         at += struct.calcsize(f"<{form}")
         return values
 
-    def take_name() -> str:
+    def take_name():
         nonlocal at
         (length,) = take("H")
         at += length
@@ -177,7 +177,7 @@ def read_old(path: Path) -> dict[str, np.ndarray]:
     return found
 
 
-def make_characters(entries: list[str]) -> bytes:
+def make_characters(entries):
     """Return a sentencepiece model whose pieces are the characters of a vocabulary."""
     from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 

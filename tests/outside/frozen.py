@@ -16,7 +16,7 @@ import re
 import signal
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
@@ -56,19 +56,19 @@ class Seen:
     is_dead: bool = False  # before it was told to end
 
 
-def file(server: Server, name: str, data: bytes) -> Sent:
+def file(server, name, data):
     """Return the request that translates a file."""
     fields = {"source": server.source, "target": server.target}
     body = write_multipart(fields, [("file", name, data)])
     return Sent(b"/translate_file", body, TYPES["multipart"].encode())
 
 
-def texts(server: Server, given: str | list[str], **more: str) -> Sent:
+def texts(server, given, **more):
     """Return the request that translates texts."""
     return Sent(b"/translate", server.body(given, **more))
 
 
-def docx(element: str, spare: int) -> bytes:
+def docx(element, spare):
     """Return a document that begins with an element, and has so many random bytes besides, which cannot be packed."""
     change = partial(re.sub, "(?<=<w:body>)", lambda _: element)
     package = BytesIO(change_member(make_docx(random.Random(1)), "word/document.xml", change))
@@ -77,11 +77,11 @@ def docx(element: str, spare: int) -> bytes:
     return package.getvalue()
 
 
-def run(text: str) -> str:
+def run(text):
     return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
-def xliff(server: Server, content: str) -> bytes:
+def xliff(server, content):
     return (
         '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" datatype="plaintext"'
         f' source-language="{server.source}" target-language="{server.target}"><body><trans-unit id="1"><source>{content}'
@@ -89,7 +89,7 @@ def xliff(server: Server, content: str) -> bytes:
     ).encode()
 
 
-def comments(count: int, form: str) -> Callable[[str], str]:
+def comments(count, form):
     """Return a change that adds a comment with elements without an end, each with a prefix of its own."""
     made = "".join(form.format(number) for number in range(count))
     return lambda source: f"{source}<!--{made}-->"
@@ -127,7 +127,7 @@ CASES: dict[str, Callable[[Server], list[Sent]]] = {
 }  # fmt: skip
 
 
-async def watch(server: Server, seen: Seen) -> None:
+async def watch(server, seen):
     """Ask for /health again and again, and keep the longest time of an answer."""
     while True:
         seconds = ASKED
@@ -138,7 +138,7 @@ async def watch(server: Server, seen: Seen) -> None:
         await asyncio.sleep(0.05)
 
 
-async def watch_memory(server: Server, seen: Seen) -> None:
+async def watch_memory(server, seen):
     while peak := read_memory("VmHWM", server.process.pid):
         seen.memory = peak / 1e6
         if seen.memory > MOST_MEMORY:
@@ -147,7 +147,7 @@ async def watch_memory(server: Server, seen: Seen) -> None:
         await asyncio.sleep(0.1)
 
 
-async def send_case(server: Server, sent: Sent, seen: Seen, patience: float) -> None:
+async def send_case(server, sent, seen, patience):
     status = 0
     with contextlib.suppress(OSError, TimeoutError):
         async with asyncio.timeout(patience):
@@ -157,7 +157,7 @@ async def send_case(server: Server, sent: Sent, seen: Seen, patience: float) -> 
     seen.statuses.append(status)
 
 
-async def observe(server: Server, requests: Sequence[Sent], patience: float) -> Seen:
+async def observe(server, requests, patience):
     """Send the requests of a case at once, and return what became of them."""
     seen = Seen()
     await ask(server.port, server.body("warm up"))
@@ -183,7 +183,7 @@ async def observe(server: Server, requests: Sequence[Sent], patience: float) -> 
 class Frozen(Campaign):
     """Cases, each on a server of its own."""
 
-    def work(self) -> None:
+    def work(self):
         """Send each case."""
         rows = [
             "| case | status | answered, s | /health, s | memory, MB | worked on, s | ended, s |",
@@ -195,7 +195,7 @@ class Frozen(Campaign):
             rows.append(f"| {name} | {statuses} | {seen.seconds:.1f} | {seen.health:.1f} | {seen.memory:,.0f} | {seen.after:.1f} | {seen.ending:.1f} |")  # fmt: skip
         print("", *rows, sep="\n")
 
-    def measure(self, name: str) -> Seen:
+    def measure(self, name):
         """Start a server, run a case on it, and end the server."""
         server = Server(self.options.model, "--threads", "1", *self.options.further)
         try:

@@ -15,16 +15,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from queue import PriorityQueue
 
 from headway.errors import HeadwayError
 from headway.ext.paper.reproduction import ALL, reproduce, write_report
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial import Trial, read_trial
+from headway.ext.paper.running.trial import read_trial
 from headway.ext.paper.running.trial_run import run_trial
 from headway.training.machine import configure_process
 
@@ -37,7 +35,7 @@ FAILED = "failed"  # the name of a file in the directory of a training that fail
 class Handing(Study):
     """Hands the trainings of an experiment to the workers, by lines on standard output, and waits for them."""
 
-    def run_trials(self, planned: Sequence[PlannedTrial]) -> list[Trial]:
+    def run_trials(self, planned):
         """Return the trials when all are done."""
         waiting = self.prepare_trials(planned)
         for directory, plan in waiting.items():
@@ -52,7 +50,7 @@ class Handing(Study):
 class Workers:
     """The workers of a GPU, and the trainings that wait for them: those with the most effort come first."""
 
-    def __init__(self, workers: int, deadline: float) -> None:
+    def __init__(self, workers, deadline):
         self._deadline = deadline
         self._waiting: PriorityQueue[tuple[float, str]] = PriorityQueue()
         self._known: set[str] = set()
@@ -61,14 +59,14 @@ class Workers:
         for thread in self._threads:
             thread.start()
 
-    def close(self) -> None:
+    def close(self):
         """End each worker after its last training."""
         for _ in self._threads:
             self._waiting.put((0.0, ""))
         for thread in self._threads:
             thread.join()
 
-    def run(self, command: Sequence[str]) -> None:
+    def run(self, command):
         """Run an experiment's process, and take the trainings that it hands over."""
         with self._start(command) as process:
             assert process.stdout is not None
@@ -79,7 +77,7 @@ class Workers:
                         self._known.add(directory)
                         self._waiting.put((-float(effort), directory))
 
-    def _train_in_turn(self) -> None:
+    def _train_in_turn(self):
         """Be the parent of workers, one after another dies."""
         directory = self._waiting.get()[1]
         while directory and time.monotonic() < self._deadline:
@@ -98,7 +96,7 @@ class Workers:
                     directory = self._waiting.get()[1]
                 worker.stdin.close()
 
-    def _start(self, command: Sequence[str]) -> "subprocess.Popen[str]":
+    def _start(self, command):
         """Start a process that is killed when the time is over."""
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
@@ -110,7 +108,7 @@ class Workers:
         return process
 
 
-def work_off() -> None:
+def work_off():
     """Be a worker: read a directory from each line of standard input and train its model; a failure ends only that one."""
     configure_process()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -126,7 +124,7 @@ def work_off() -> None:
         answers.write(f"{found}, {time.monotonic() - started:.0f} s\n")
 
 
-def main() -> None:
+def main():
     """Run the experiments, as far as the time allows."""
     if sys.argv[1:] == ["--worker"]:
         work_off()
@@ -174,7 +172,7 @@ def main() -> None:
     print(f"{write_report(work)}, after {time.monotonic() - started:.0f} s")
 
 
-def print_aside(text: str) -> None:
+def print_aside(text):
     """Show a line of progress where no line is taken for a training."""
     print(text, file=sys.stderr, flush=True)
 

@@ -9,7 +9,7 @@ AROUND = [
 ]  # fmt: skip
 
 
-def hostile_texts() -> list[str]:
+def hostile_texts():
     """Return each payload in each surrounding: 500 texts, all different."""
     made = [around.format(payload.format(CALL)) for payload in PAYLOADS for around in AROUND]
     assert len(set(made)) == 500, len(set(made))

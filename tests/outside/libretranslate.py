@@ -16,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,7 +62,7 @@ class Answer(NamedTuple):
     body: Any
 
 
-def ask(port: int, case: Case, address: str) -> Answer:
+def ask(port, case, address):
     """Send a request on a connection of its own, as a client with an address of this machine."""
     connection = http.client.HTTPConnection("127.0.0.1", port, 120, (address, 0))
     try:
@@ -76,7 +75,7 @@ def ask(port: int, case: Case, address: str) -> Answer:
         connection.close()
 
 
-def shape(value: Any) -> Any:
+def shape(value):
     """Return the keys and types of a JSON value; lists of anything are as their first."""
     if isinstance(value, dict):
         return {name: shape(inner) for name, inner in value.items()}
@@ -85,7 +84,7 @@ def shape(value: Any) -> Any:
     return "number" if type(value) in (int, float) else type(value).__name__
 
 
-def alike(a: Any, b: Any) -> bool:
+def alike(a, b):
     """Whether two shapes can be the same; an empty list fits any."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(alike(a[name], b[name]) for name in a)
@@ -94,7 +93,7 @@ def alike(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def difference(theirs: Answer, ours: Answer) -> str:
+def difference(theirs, ours):
     """Say in what two answers differ, or nothing."""
     if theirs.status >= 500:
         return f"ours answers {ours.status}, too" if ours.status >= 500 else ""
@@ -124,7 +123,7 @@ minisbd.SBDetect = Whole
 """
 
 
-def directions(model: Path, folder: Path) -> list[str]:
+def directions(model, folder):
     """Make a model directory for each pair; the weights are the same."""
     found = []
     settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
@@ -143,7 +142,7 @@ def directions(model: Path, folder: Path) -> list[str]:
 class Comparison(Campaign):
     """Requests that both servers answer."""
 
-    def work(self) -> None:
+    def work(self):
         """Compare on servers open to all, then with keys, then with rates."""
         folder, name = self.folder, str(self.folder)
         (folder / "db").mkdir()  # theirs counts its metrics there
@@ -176,17 +175,11 @@ class Comparison(Campaign):
         for pattern in LISTED.keys() - self.used:
             self.expect(False, f"listed, but agrees: {pattern}")
 
-    def run_theirs(self, *words: object) -> None:
+    def run_theirs(self, *words):
         """Run one of their programs."""
         subprocess.run([*map(str, words)], check=True, env=os.environ | self.home)
 
-    def ask_both(
-        self,
-        requests: Iterable[Case],
-        theirs: dict[str, str],
-        ours: dict[str, str] | None = None,
-        more: Sequence[str] = (),
-    ) -> None:
+    def ask_both(self, requests, theirs, ours=None, more=()):
         """Compare the two servers, each with its own variables, and more options for ours."""
         ports = []
         with ExitStack() as stack:
@@ -206,7 +199,7 @@ class Comparison(Campaign):
                 )
                 self.judge(case, *(ask(port, case, address) for port in ports))
 
-    def judge(self, case: Case, theirs: Answer, ours: Answer) -> None:
+    def judge(self, case, theirs, ours):
         """Count what agrees, and tell about disagreements."""
         found = difference(theirs, ours)
         pattern = next((each for each in LISTED if re.fullmatch(each, case.name)), "")

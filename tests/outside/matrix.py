@@ -20,9 +20,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -37,7 +35,7 @@ TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # as in the Makefile
 PARALLEL = ("--numprocesses", "2", "--dist", "worksteal")  # as in the Makefile
 
 
-def required(project: dict[str, Any]) -> list[Requirement]:
+def required(project):
     """Return what a project and all its extras need, without the project itself.
 
     Args:
@@ -48,7 +46,7 @@ def required(project: dict[str, Any]) -> list[Requirement]:
     return [one for one in map(Requirement, texts) if one.name != project["name"]]
 
 
-def lowest_versions(requirements: Iterable[Requirement]) -> dict[str, str]:
+def lowest_versions(requirements):
     """Return the lowest version of each package that meets all requirements.
 
     Raises:
@@ -77,13 +75,13 @@ class Trial:
         only: Files or directories of tests; none: all.
     """
 
-    def __init__(self, pair: str, folder: Path, only: Sequence[str] = ()) -> None:
+    def __init__(self, pair, folder, only=()):
         self._only = only
         self.python, _, self.torch = pair.partition(":")
         self._environment = folder / pair.replace(":", "-")
         self._log = self._environment.with_suffix(f"{self._environment.suffix}.log")
 
-    def run(self) -> tuple[int, str]:
+    def run(self):
         """Install everything, run the tests, and delete the environment; return an exit code and what was said last."""
         program = shutil.which(f"python{self.python}")
         if program is None:
@@ -101,10 +99,10 @@ class Trial:
             shutil.rmtree(self._environment, ignore_errors=True)
 
     @property
-    def _program(self) -> str:
+    def _program(self):
         return str(self._environment / "bin" / "python")
 
-    def _installations(self) -> Iterator[tuple[str, ...]]:
+    def _installations(self):
         """Yield what pip installs, step by step; no step may replace torch."""
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         requirements = required(tomllib.loads(text)["project"])
@@ -120,11 +118,11 @@ class Trial:
         # Without what it needs: torch may be above the cap.
         yield "--no-deps", "--editable", str(ROOT)
 
-    def _test(self) -> tuple[int, str]:
+    def _test(self):
         code = self._call(self._program, "-m", "pytest", "-m", "not slow", *PARALLEL, *self._only)
         return code, self._log.read_text(encoding="utf-8").splitlines()[-1]
 
-    def _call(self, *command: str) -> int:
+    def _call(self, *command):
         """Run a command, append what it prints to the log, and return its exit status."""
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         with self._log.open("a", encoding="utf-8") as log:
@@ -134,7 +132,7 @@ class Trial:
             ).returncode  # fmt: skip
 
 
-def main() -> int:
+def main():
     """Run each pair and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("pairs", nargs="*", metavar="PYTHON:TORCH", default=PAIRS)

@@ -10,7 +10,6 @@ import argparse
 import hashlib
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 os.environ["ATEN_CPU_CAPABILITY"] = "default"
@@ -18,7 +17,6 @@ os.environ["MKL_ENABLE_INSTRUCTIONS"] = "SSE4_2"
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
-from torch import Tensor
 from torch.autograd import grad
 
 from headway import SearchConfig, Translator
@@ -31,7 +29,7 @@ from support.engines import SHAPES, library, model_of, search, sources, walk
 LINES = ["A man is walking his dog.", "Two children play in the snow.", "Word"]
 
 
-def digest(tensors: Iterable[Tensor]) -> str:
+def digest(tensors):
     """Return a digest of the bytes of tensors."""
     found = hashlib.sha256()
     for tensor in tensors:
@@ -39,7 +37,7 @@ def digest(tensors: Iterable[Tensor]) -> str:
     return found.hexdigest()[:16]
 
 
-def decode() -> Iterable[Tensor]:
+def decode():
     """Yield logits and scores of models of every shape."""
     for shape in SHAPES.values():
         model = model_of(shape)
@@ -50,7 +48,7 @@ def decode() -> Iterable[Tensor]:
                 yield torch.tensor([hypothesis.score for hypothesis in found], dtype=torch.float64)
 
 
-def train() -> Iterable[Tensor]:
+def train():
     """Yield results and gradients of the functions of a training step."""
     native = NativeOperations()
     for dtype in (torch.float32, torch.bfloat16):
@@ -70,7 +68,7 @@ def train() -> Iterable[Tensor]:
         yield from (mixed, *grad(mixed.float().square().sum(), [q, k, v]))
 
 
-def translate(model: Path) -> str:
+def translate(model):
     """Return the translations of a few lines, with their scores."""
     translator = Translator.load(model)
     texts = [

@@ -27,13 +27,13 @@ INTERNET = re.compile(r"sa_family=AF_INET6?\b.*")
 HERE = re.compile(r'"127\.|"::1"')
 
 
-def traced(log: Path) -> list[str]:
+def traced(log):
     """Return the words that start a command under strace."""
     calls = "trace=socket,connect,sendto,sendmsg,sendmmsg"
     return ["strace", "-f", "-qq", "-e", calls, "-o", str(log)]
 
 
-def elsewhere(log: Path) -> list[str]:
+def elsewhere(log):
     """Return the calls that name an address which is not this machine's."""
     lines = log.read_text(errors="replace").splitlines()
     return [line for line in lines if INTERNET.search(line) and not HERE.search(line)]
@@ -42,7 +42,7 @@ def elsewhere(log: Path) -> list[str]:
 class Connections(Campaign):
     """What commands are traced to connect to."""
 
-    def work(self) -> None:
+    def work(self):
         """Trace each command and count."""
         corpus, run = write_corpus(self.folder, train=150, valid=7), str(self.folder / "run")
         log, picture = self.folder / "trace", self.folder / "a.png"
@@ -65,7 +65,7 @@ class Connections(Campaign):
         server.process.wait(60)
         self.judge("serve", elsewhere(log))
 
-    def judge(self, kind: str, calls: list[str]) -> None:
+    def judge(self, kind, calls):
         """Count the calls of a command."""
         self.counts[kind] += len(calls)
         self.expect(

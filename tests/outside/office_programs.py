@@ -54,13 +54,13 @@ json.dump(found, sys.stdout)
 """
 
 
-def capitalize(data: bytes, name: str) -> bytes:
+def capitalize(data, name):
     """Return a document with its text in capitals."""
     document = open_document(data, name, DocumentOptions("en", "de"))
     return document.write([translate(paragraph, _upper) for paragraph in document.paragraphs])
 
 
-def _upper(text: str) -> str:
+def _upper(text):
     """Return a text in capitals in which every word stands where it stood: ß stays."""
     return "".join(letter.upper() if len(letter.upper()) == 1 else letter for letter in text)
 
@@ -82,10 +82,10 @@ for file in files:
 """
 
 
-def read_flat(path: Path) -> list[str]:
+def read_flat(path):
     """Return the words of a flat OpenDocument file."""
 
-    def walk(element: ElementTree.Element) -> str:
+    def walk(element):
         if element.tag.rpartition("}")[2] in HIDDEN:
             return ""
         inside = "".join(walk(child) + (child.tail or "") for child in element)
@@ -94,12 +94,12 @@ def read_flat(path: Path) -> list[str]:
     return split_words(walk(ElementTree.parse(path).getroot()))
 
 
-def split_words(text: str) -> list[str]:
+def split_words(text):
     """Return the words in capitals, with plain hyphens."""
     return text.replace("\u2011", "-").replace("\u00ad", "").upper().split()
 
 
-def make_counts(chooser: random.Random) -> bytes:
+def make_counts(chooser):
     """Return a spreadsheet with texts, numbers and formulas that count and find texts, one in each row."""
     texts = chooser.choices(
         ["Yes", "yes", "No", "Yes, sir", "dog", "a dog", "hot dog", "done", "qbar", "Lrf"], k=12
@@ -132,7 +132,7 @@ def make_counts(chooser: random.Random) -> bytes:
 class Programs(Campaign):
     """Files and their translations, in the programs that are given."""
 
-    def work(self) -> None:
+    def work(self):
         """Check ``--count`` files of each format."""
         count = self.options.count
         self.names = [f"{seed}{suffix}" for suffix in OFFICE_MAKERS for seed in range(count)]
@@ -145,14 +145,14 @@ class Programs(Campaign):
             if getattr(self.options, program):
                 getattr(self, f"ask_{program}")()
 
-    def write(self, name: str, data: bytes) -> list[Path]:
+    def write(self, name, data):
         """Write a file into the directory ``a``, and its translation into ``b``."""
         files = [self.folder / part / name for part in ("a", "b")]
         for file, content in zip(files, (data, capitalize(data, name)), strict=True):
             file.write_bytes(content)
         return files
 
-    def compare_words(self, program: str, names: list[str], texts: dict[str, list[str]]) -> None:
+    def compare_words(self, program, names, texts):
         """Find the files that have lost or gained words, apart from capitals, when they were translated."""
         self.counts[f"files, {program}"] += len(names)
         for name in names:
@@ -162,7 +162,7 @@ class Programs(Campaign):
             difference = f"{name}: {dict(before - after)} {dict(after - before)}"[:300]
             self.expect(before == after, difference)
 
-    def ask_python(self) -> None:
+    def ask_python(self):
         """Read the files by libraries."""
         paths = [str(self.folder / part / name) for part in ("a", "b") for name in self.names]
         done = ask(self.options.python, "-W", "ignore", "-c", LIBRARIES, given=json.dumps(paths))
@@ -174,7 +174,7 @@ class Programs(Campaign):
         }
         self.compare_words("libraries", self.names, texts)
 
-    def ask_soffice(self) -> None:
+    def ask_soffice(self):
         """Convert the files by LibreOffice, and compute spreadsheets."""
         self.compute()
         for suffix, kind in FLAT.items():
@@ -188,7 +188,7 @@ class Programs(Campaign):
                     texts[f"{part}/{path.stem}{suffix}"] = read_flat(path)
             self.compare_words(f"soffice {suffix}", own, texts)
 
-    def compute(self) -> None:
+    def compute(self):
         """Let LibreOffice compute spreadsheets and their translations."""
         names = []
         for seed in range(self.options.count):
@@ -209,12 +209,12 @@ class Programs(Campaign):
                 self.counts[f"computed .{suffix}"] += len(before)
                 self.expect(before == after, f"{seed}.{suffix}: {before} {after}"[:300])
 
-    def convert(self, kind: str, out: Path, *files: str) -> None:
+    def convert(self, kind, out, *files):
         """Convert files by LibreOffice."""
         profile = f"-env:UserInstallation=file://{self.folder}/profile"
         ask(self.options.soffice, profile, "--headless", "--convert-to", kind, "--outdir", str(out), *files)  # fmt: skip
 
-    def ask_epubcheck(self) -> None:
+    def ask_epubcheck(self):
         """Check the translated books."""
         for name in self.names:
             if name.endswith(".epub"):
@@ -223,7 +223,7 @@ class Programs(Campaign):
                 self.counts["books"] += 1
                 self.expect("0 fatals / 0 errors" in said, f"{name}: {said[-300:]}")
 
-    def ask_xliff(self) -> None:
+    def ask_xliff(self):
         """Validate translation files by the schemas."""
         files = []
         for seed in range(10 * self.options.count):
@@ -236,7 +236,7 @@ class Programs(Campaign):
             self.expect(False, line)
 
 
-def ask(*command: str, given: str = "") -> "subprocess.CompletedProcess[str]":
+def ask(*command, given=""):
     """Run a program, and return what it says."""
     return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
 

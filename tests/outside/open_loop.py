@@ -8,7 +8,6 @@ import contextlib
 import select
 import socket
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -35,14 +34,7 @@ class Reply:
     ended: float
 
 
-def load(
-    port: int,
-    request: Callable[[int], bytes],
-    seconds: float,
-    rate: float = 0.0,
-    at_once: int = 0,
-    patience: float = 30.0,
-) -> list[Reply]:
+def load(port, request, seconds, rate=0.0, at_once=0, patience=30.0):
     """Send requests for some seconds and wait for the answers that are missing.
 
     Args:
@@ -59,7 +51,7 @@ def load(
     begin = time.perf_counter()
     sent = 0
 
-    def start(due: float) -> None:
+    def start(due):
         nonlocal sent
         client, data = socket.socket(), request(sent)
         client.setblocking(False)
@@ -75,7 +67,7 @@ def load(
         under_way[client.fileno()] = client, sent, due, now, data, []
         sent += 1
 
-    def read(place: int, events: int) -> None:
+    def read(place, events):
         client, number, due, started, data, answer = under_way[place]
         try:
             if events & select.EPOLLOUT:
@@ -120,7 +112,7 @@ def load(
     return replies
 
 
-def complete(answer: bytes) -> bool:
+def complete(answer):
     """Whether an answer has all the bytes it promised."""
     head, found, body = answer.partition(b"\r\n\r\n")
     if not found:

@@ -3,14 +3,13 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, Route
 from watching import Watch, count, take, until
 
 MARKDOWN = "# Dogs\n\nTwo **brown** dogs run through the `snow`.\n"
 TABLE = "id,text\n1,Two dogs run.\n"
 
 
-def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
+def use_files(context, origin, shots):
     """The glossary holds for text and files; files are translated, saved, or refused with a reason."""
     watch = Watch(context, origin, ("status of 400", "status of 404", "status of 429"))
     page = context.new_page()
@@ -52,7 +51,7 @@ def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
     # A busy server is asked again, and a table that is gone does not keep the file back.
     answers = [("result", 429), ("quality", 404)]
 
-    def refuse(route: Route) -> None:
+    def refuse(route):
         part, status = answers[0] if answers else ("", 0)
         if not route.request.url.endswith(part) or not part:
             return route.continue_()
@@ -90,13 +89,13 @@ def use_files(context: BrowserContext, origin: str, shots: Path | None) -> None:
     watch.check(page)
 
 
-def choose(page: Page, name: str, content: str) -> None:
+def choose(page, name, content):
     """Choose a file on the page."""
     file = {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
     page.locator("#file").set_input_files([file])
 
 
-def translate_file(page: Page, name: str, content: str, columns: str = "") -> str:
+def translate_file(page, name, content, columns=""):
     """Return the translation of a file that the page saves."""
     with page.expect_download() as waiting:
         choose(page, name, content)

@@ -36,7 +36,7 @@ SETTINGS = {
 }
 
 
-def maps_of(source: str, target: str, layers: int = 3, heads: int = 8) -> AttentionMaps:
+def maps_of(source, target, layers=3, heads=8):
     """Make attention of random weights for the words of two texts; each word is two pieces."""
     random = np.random.default_rng(len(source))
     read, written = pieces(source), pieces(target)
@@ -56,7 +56,7 @@ def maps_of(source: str, target: str, layers: int = 3, heads: int = 8) -> Attent
     return AttentionMaps(source, target, made)
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text):
     """Cut each word in two, as a tokenizer might; words begin with a space."""
     found = []
     for word in text.split():
@@ -65,7 +65,7 @@ def pieces(text: str) -> list[str]:
     return [*found, "</s>"]
 
 
-def hostile_maps(texts: list[str]) -> AttentionMaps:
+def hostile_maps(texts):
     """Make one map whose labels are the texts; each attends to itself."""
     labels = [f" {text}" for text in texts]
     eye = np.eye(len(texts), dtype=np.float32)[None, None]
@@ -78,10 +78,10 @@ class Handler(BaseHTTPRequestHandler):
     prefix = "/"
     refused: ClassVar[dict[str, int]] = {}
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_):
         """Say nothing."""
 
-    def send(self, status: int, body: bytes, kind: str, **headers: str) -> None:
+    def send(self, status, body, kind, **headers):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -92,10 +92,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def answer(self, value: Any, status: int = 200, **headers: str) -> None:
+    def answer(self, value, status=200, **headers):
         self.send(status, json.dumps(value).encode(), "application/json", **headers)
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         path = self.path.removeprefix(self.prefix.rstrip("/"))
         if path in (files := page_files()):
             self.send(200, *files[path])
@@ -106,7 +106,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer({"error": "not found"}, 404)
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         path = self.path.removeprefix(self.prefix.rstrip("/"))
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         q = body["q"]
@@ -120,7 +120,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer({"error": "not found"}, 404)
 
-    def translate(self, q: str, body: dict[str, Any]) -> None:
+    def translate(self, q, body):
         if q.startswith("slow"):
             time.sleep(1)
         if q.startswith("busy") and self.refused.setdefault(q, 0) < 2:
@@ -153,11 +153,11 @@ class Handler(BaseHTTPRequestHandler):
 class QuietServer(ThreadingHTTPServer):
     """Does not report errors: a browser may leave before its answer."""
 
-    def handle_error(self, request: object, client_address: object) -> None:
+    def handle_error(self, request, client_address):
         """Ignore the error."""
 
 
-def main() -> None:
+def main():
     """Write the files and serve until killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--port", type=int, required=True)

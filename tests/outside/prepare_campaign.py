@@ -13,7 +13,6 @@ import hashlib
 import os
 import resource
 import shutil
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -40,7 +39,7 @@ class Measured(NamedTuple):
     disk: int
 
 
-def write_copies(texts: list[Path], folder: Path, copies: int) -> list[Path]:
+def write_copies(texts, folder, copies):
     """Write the text several times, each time with another marker at the end of each line."""
     files = []
     for text, language in zip(texts, LANGUAGES, strict=True):
@@ -54,7 +53,7 @@ def write_copies(texts: list[Path], folder: Path, copies: int) -> list[Path]:
     return files
 
 
-def directory_bytes(folder: Path) -> int:
+def directory_bytes(folder):
     """Return the bytes of all files in a directory, which other processes change."""
     total = 0
     for place, _, names in os.walk(folder):
@@ -64,7 +63,7 @@ def directory_bytes(folder: Path) -> int:
     return total
 
 
-def hash_directory(folder: Path) -> str:
+def hash_directory(folder):
     """Return a hash of the names and the content of all files."""
     whole = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -77,7 +76,7 @@ def hash_directory(folder: Path) -> str:
 class Preparations(Campaign):
     """Preparations of the same text."""
 
-    def work(self) -> None:
+    def work(self):
         """Prepare with each number of workers, and with kills."""
         self.files = write_copies(self.options.texts, self.folder, self.options.copies)
         text_bytes = sum(file.stat().st_size for file in self.files)
@@ -107,12 +106,12 @@ class Preparations(Campaign):
             len(digests) == 1, f"{len(digests)} different results of {text_bytes:,} bytes of text"
         )
 
-    def prepare(self, out: Path, workers: int) -> "subprocess.Popen[bytes]":
+    def prepare(self, out, workers):
         """Start a preparation, or go on with it; its messages are added to a file beside it."""
         text = ["--train", *self.files, "--workers", workers]
         return self.start("prepare", out, *text, *OPTIONS, log=out.with_suffix(".log"))
 
-    def measure(self, process: "subprocess.Popen[bytes]", out: Path) -> Measured:
+    def measure(self, process, out):
         """Wait for the end of a preparation."""
         began, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         memory = disk = 0
@@ -126,7 +125,7 @@ class Preparations(Campaign):
         processor_seconds = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
         return Measured(time.monotonic() - began, processor_seconds, memory, disk)
 
-    def prepare_with_kills(self, out: Path, pause: float) -> None:
+    def prepare_with_kills(self, out, pause):
         """Kill workers and commands at random moments, with so many seconds between two of them."""
         process, left = self.prepare(out, 2), self.options.kills
         while left and process.poll() is None:

@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -35,7 +34,7 @@ WORDS = (
 )
 
 
-def put_numbers(source: str, reference: str, chooser: random.Random) -> tuple[str, str] | None:
+def put_numbers(source, reference, chooser):
     """Put random numbers in the places of small ones; None: the two texts have others, or none."""
     found = [
         [words.index(word.lower()) for word in re.findall(r"\w+", text) if word.lower() in words]
@@ -51,19 +50,19 @@ def put_numbers(source: str, reference: str, chooser: random.Random) -> tuple[st
     return texts[0], texts[1]
 
 
-def area_under_curve(quality: NDArray[np.float64], is_bad: NDArray[np.bool_]) -> float:
+def area_under_curve(quality, is_bad):
     """Return how often a bad translation has a lower quality than another one."""
     good, bad = quality[~is_bad], quality[is_bad]
     return float(((bad[:, None] < good).mean() + (bad[:, None] <= good).mean()) / 2)
 
 
-def report(name: str, quality: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
+def report(name, quality, scores):
     """Print how well a number ranks the translations."""
     area = area_under_curve(quality, scores <= np.quantile(scores, 0.1))
     print(f"{name}: Spearman {rank_correlation(quality, scores):.3f}, area {area:.3f}")
 
 
-def report_damage(translator: Translator, pairs: list[tuple[str, str]]) -> None:
+def report_damage(translator, pairs):
     """Print how many damaged translations, and how many good ones, are flagged and rated below 0.5."""
     for damage, flag in ((damage_placeholders, "placeholders"), (damage_names, "names")):
         cases = [*damage(pairs, CASES, 5)]
@@ -80,7 +79,7 @@ def report_damage(translator: Translator, pairs: list[tuple[str, str]]) -> None:
             print(f"{flag}, {name}: of {CASES} {below} below 0.5, {flagged} flagged")
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model")
     parser.add_argument("source", type=Path)

@@ -22,7 +22,7 @@ from support.same_texts import ask, make_cases, plain_search, translate
 class SameTexts(Campaign):
     """A server, and the library with the same model."""
 
-    def work(self) -> None:
+    def work(self):
         """Ask both, case by case."""
         models = load_models([self.options.model])
         translator = models.pairs["en", "de"]

@@ -9,13 +9,12 @@ A library that does not know a language is asked as for English.
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 TEXTS = Path(__file__).parents[1] / "core" / "translation" / "sentence_ends.tsv"
 Splitter = Callable[[str, str], Sequence[str]]
 
 
-def splitters() -> dict[str, Splitter]:
+def splitters():
     """Return the libraries: name -> function of a text and the code of its language."""
     import pysbd
     import sentencex
@@ -25,7 +24,7 @@ def splitters() -> dict[str, Splitter]:
     from headway.translation import split_sentences
 
     @cache
-    def make(kind: Callable[..., Any], language: str) -> Any:
+    def make(kind, language):
         try:
             return kind(language)
         except Exception:  # each library has errors of its own
@@ -40,7 +39,7 @@ def splitters() -> dict[str, Splitter]:
     }
 
 
-def measure(split: Splitter, count: int) -> float:
+def measure(split, count):
     """Return the share of texts of so many sentences that are split as a reader would, in percent."""
     right = []
     for row in TEXTS.read_text(encoding="utf-8").splitlines():

@@ -28,11 +28,10 @@ import signal
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from open_loop import Reply, load
+from open_loop import load
 from serving_process import (
     FORM,
     JSON,
@@ -58,7 +57,7 @@ DEADLINES = {"direct": 5.0, "nginx": 30.0, "caddy": 30.0}
 NAMES = ("raw", "bodies", "slow", "overload", "vanish", "restarts", "memory")
 
 
-async def send_stream(server: Server, head: bytes, chunks: int, chunk: bytes) -> int:
+async def send_stream(server, head, chunks, chunk):
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
         writer.write(head)
@@ -72,7 +71,7 @@ async def send_stream(server: Server, head: bytes, chunks: int, chunk: bytes) ->
     return status
 
 
-async def bodies(server: Server, size: float, figures: Campaign) -> None:
+async def bodies(server, size, figures):
     limit = 1_000_000
     await require_answer(server.port, server.body("warm up"))
     before = server.metrics()["process_resident_memory_bytes"]
@@ -99,11 +98,11 @@ async def bodies(server: Server, size: float, figures: Campaign) -> None:
     figures.figure("memory growth, MB (target < 2 x limit)", grown / 1e6, grown < 2 * limit)
 
 
-async def slow(server: Server, size: float, figures: Campaign) -> None:
+async def slow(server, size, figures):
     chooser = random.Random(1)
     count = int(500 * size)
 
-    async def honest(seconds: float) -> list[float]:
+    async def honest(seconds):
         times, end = [], time.monotonic() + seconds
         while time.monotonic() < end:
             status, _, took = await ask(server.port, server.body(sentence(chooser)))
@@ -114,7 +113,7 @@ async def slow(server: Server, size: float, figures: Campaign) -> None:
     await honest(2)
     alone = percentile(await honest(10), 0.99)
 
-    async def lazy(sent: bytes) -> float:
+    async def lazy(sent):
         started = time.monotonic()
         with contextlib.suppress(OSError):
             await send(server.port, sent)
@@ -130,7 +129,7 @@ async def slow(server: Server, size: float, figures: Campaign) -> None:
     figures.figure("p99 beside them, ms (target <= 1.5 x)", 1000 * beside, beside <= 1.5 * alone)
 
 
-async def overload(server: Server, size: float, figures: Campaign) -> None:
+async def overload(server, size, figures):
     chooser = random.Random(2)
     texts = [sentence(chooser) for _ in range(200)]
     requests, expected = [], []
@@ -139,10 +138,10 @@ async def overload(server: Server, size: float, figures: Campaign) -> None:
         requests.append(make_request(b"/translate", body, JSON, b"Connection: close"))
         expected.append((await require_answer(server.port, body)).partition(b"\r\n\r\n")[2])
 
-    def request(number: int) -> bytes:
+    def request(number):
         return requests[number % len(requests)]
 
-    def goodput(replies: list[Reply], since: float, until: float) -> float:
+    def goodput(replies, since, until):
         good = sum(r.status == 200 and since <= r.ended < until for r in replies)
         return good / (until - since)
 
@@ -184,13 +183,13 @@ async def overload(server: Server, size: float, figures: Campaign) -> None:
     figures.figure("wrong answers", wrong, wrong == 0)
 
 
-def requests_seen(server: Server, path: bytes) -> float:
+def requests_seen(server, path):
     """Return how many requests of an address have ended, with whatever status."""
     name = f'headway_requests_total{{endpoint="{path.decode()}"'
     return sum(value for key, value in server.metrics().items() if key.startswith(name))
 
 
-async def vanish(server: Server, size: float, figures: Campaign) -> None:
+async def vanish(server, size, figures):
     chooser = random.Random(3)
     kinds: list[tuple[bytes, dict[str, str]]] = [
         (b"/translate", {}),
@@ -203,7 +202,7 @@ async def vanish(server: Server, size: float, figures: Campaign) -> None:
         await require_answer(server.port, server.body("warm up", **more), path)
     before = server.metrics()["process_open_fds"]
 
-    async def one(path: bytes, more: dict[str, str]) -> None:
+    async def one(path, more):
         _, writer = await asyncio.open_connection("127.0.0.1", server.port)
         # Maps are drawn of one sentence only.
         count = 10 if path == b"/attention" else 100
@@ -234,9 +233,7 @@ async def vanish(server: Server, size: float, figures: Campaign) -> None:
     figures.figure("files left open", files, files <= 2)
 
 
-async def restarts(
-    model: str, size: float, figures: Campaign, way: str, arguments: Sequence[str]
-) -> None:
+async def restarts(model, size, figures, way, arguments):
     chooser = random.Random(4)
     came = answered = whole = unanswered = unavailable = other = 0
     idle = 0  # servers that answered nobody
@@ -249,7 +246,7 @@ async def restarts(
         server.port = own_port if proxy is None else proxy.port
         found: list[int] = []
 
-        async def client(server: Server = server, found: list[int] = found) -> None:
+        async def client(server=server, found=found):
             while True:
                 status, _, _ = await ask(server.port, server.body(sentence(chooser)))
                 found.append(status)
@@ -286,7 +283,7 @@ async def restarts(
     figures.figure("from the signal to the end, median, s", statistics.median(ends))
 
 
-async def memory(server: Server, size: float, figures: Campaign) -> None:
+async def memory(server, size, figures):
     chooser = random.Random(5)
     points: list[tuple[int, float]] = []
     files = set()
@@ -313,7 +310,7 @@ async def memory(server: Server, size: float, figures: Campaign) -> None:
     )
 
 
-async def raw(server: Server, size: float, figures: Campaign) -> None:
+async def raw(server, size, figures):
     chooser = random.Random(6)
     await require_answer(server.port, server.body("warm up"))
     odd = "\x00\ud800".encode("utf-16", "surrogatepass").hex()
@@ -340,12 +337,12 @@ async def raw(server: Server, size: float, figures: Campaign) -> None:
     waits: list[float] = []
     start = None
 
-    async def watch() -> None:
+    async def watch():
         while True:
             waits.append(await ask_health(server.port))
             await asyncio.sleep(0.05)
 
-    async def one() -> None:
+    async def one():
         whole = chooser.random() < 0.01  # one in a hundred is hostile, and sent unchanged
         data = chooser.choice(heavy if whole else good)
         for _ in range(0 if whole else chooser.randrange(6)):
@@ -386,7 +383,7 @@ CAMPAIGNS = {f.__name__: f for f in (raw, bodies, slow, overload, vanish, memory
 class Serving(Campaign):
     """The campaigns that the arguments name, in each of the ways."""
 
-    def work(self) -> None:
+    def work(self):
         """Run them one after the other, and print what was missed."""
         missed, rows = [], []
         for name, way in product(self.options.campaign, self.options.through):
@@ -401,7 +398,7 @@ class Serving(Campaign):
             text = json.dumps(rows, indent=2) + "\n"
             Path(self.options.json).write_text(text, encoding="utf-8")
 
-    def measure(self, name: str, way: str) -> None:
+    def measure(self, name, way):
         """Run a campaign without a proxy ("direct") or through one."""
         options = self.options
         arguments = [*ARGUMENTS.get(name, []), *options.further]

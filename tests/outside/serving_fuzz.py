@@ -21,7 +21,7 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 class Fuzzing(Campaign):
     """A server, and the program that makes requests for it."""
 
-    def work(self) -> None:
+    def work(self):
         """Send the requests."""
         options = self.options
         server = Server(options.model)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import random
 import sys
 import tempfile
 import time
@@ -21,7 +20,7 @@ JSON = b"application/json"
 FORM = b"application/x-www-form-urlencoded"
 
 
-def make_head(path: bytes, kind: bytes = JSON, size: int | None = None, *more: bytes) -> bytes:
+def make_head(path, kind=JSON, size=None, *more):
     """Return the head of a POST request; without a size of the body, and so without its end."""
     lines = [b"POST %s HTTP/1.1" % path, b"Host: x", b"Content-Type: %s" % kind, *more]
     if size is None:
@@ -29,7 +28,7 @@ def make_head(path: bytes, kind: bytes = JSON, size: int | None = None, *more: b
     return b"\r\n".join([*lines, b"Content-Length: %d" % size, b"", b""])
 
 
-def make_request(path: bytes, body: bytes, kind: bytes = JSON, *more: bytes) -> bytes:
+def make_request(path, body, kind=JSON, *more):
     """Return a POST request."""
     return make_head(path, kind, len(body), *more) + body
 
@@ -48,9 +47,7 @@ class Server(Running):
         own_port: The server's own port.
     """
 
-    def __init__(
-        self, model: str, *arguments: str, cores: set[int] | None = None, port: int = 0
-    ) -> None:
+    def __init__(self, model, *arguments, cores=None, port=0):
         config = json.loads((Path(model) / "config.json").read_text(encoding="utf-8"))
         self.source, self.target = config["languages"]
         ours = os.sched_getaffinity(0)
@@ -61,17 +58,17 @@ class Server(Running):
         os.sched_setaffinity(0, ours)
         self.own_port = self.port
 
-    def seconds(self) -> float:
+    def seconds(self):
         """Return the processor seconds that the server has used."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
-    def body(self, text: str | list[str], **more: str) -> bytes:
+    def body(self, text, **more):
         fields = {"q": text, "source": self.source, "target": self.target, **more}
         return json.dumps(fields).encode()
 
 
-async def send(port: int, data: bytes, most: int = -1) -> bytes:
+async def send(port, data, most=-1):
     """Send bytes on a connection of its own, and return what is answered until it is closed; then leave."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -81,7 +78,7 @@ async def send(port: int, data: bytes, most: int = -1) -> bytes:
         writer.transport.abort()
 
 
-async def ask_health(port: int) -> float:
+async def ask_health(port):
     """Ask for /health and return the seconds until it was answered.
 
     Raises:
@@ -94,7 +91,7 @@ async def ask_health(port: int) -> float:
     return time.monotonic() - started
 
 
-async def ask(port: int, body: bytes, path: bytes = b"/translate") -> tuple[int, bytes, float]:
+async def ask(port, body, path=b"/translate"):
     """Send one request on a connection of its own.
 
     Returns:
@@ -114,7 +111,7 @@ async def ask(port: int, body: bytes, path: bytes = b"/translate") -> tuple[int,
     return status, answer, time.perf_counter() - started
 
 
-async def require_answer(port: int, body: bytes, path: bytes = b"/translate") -> bytes:
+async def require_answer(port, body, path=b"/translate"):
     """Send one request that has to succeed, and return its answer.
 
     Raises:
@@ -126,9 +123,9 @@ async def require_answer(port: int, body: bytes, path: bytes = b"/translate") ->
     return answer
 
 
-def sentence(chooser: random.Random) -> str:
+def sentence(chooser):
     return " ".join(chooser.choices(WORDS, k=chooser.randrange(4, 14)))
 
 
-def percentile(values: list[float], share: float) -> float:
+def percentile(values, share):
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else 0.0

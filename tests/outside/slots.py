@@ -8,13 +8,12 @@ the same slot in the source.
 """
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from headway.ext.demo.catalog import Catalog, shared_codes
+from headway.ext.demo.catalog import shared_codes
 from headway.ext.demo.fillers import FILLERS
 from headway.ext.demo.formatter import Formatter, clean
 from headway.ext.demo.frames import SLOT, built_in_frames, slot_names, word_form
@@ -28,7 +27,7 @@ OPEN, CLOSE = "\ue000", "\ue001"  # around the filling of a slot, until words ar
 Slots = dict[str, set[int]]  # slot name to the positions of its words
 
 
-def draw(rng: Random, formatters: list[Formatter], catalog: Catalog) -> list[tuple[str, Slots]]:
+def draw(rng, formatters, catalog):
     """Draw a sentence; return its text and the words of its slots in each language."""
     data = built_in_frames()
     frame = rng.choice(list(data.sentences.values()))
@@ -60,7 +59,7 @@ def draw(rng: Random, formatters: list[Formatter], catalog: Catalog) -> list[tup
     return sentences
 
 
-def words_of(text: str, order: list[str]) -> tuple[str, Slots]:
+def words_of(text, order):
     """Remove the marks; return the text and the words of the slots that occur once."""
     inside: Slots = {}
     number, at, within = 0, -1, False
@@ -78,7 +77,7 @@ def words_of(text: str, order: list[str]) -> tuple[str, Slots]:
     return plain[0].upper() + plain[1:], once
 
 
-def pairs(count: int, languages: tuple[str, str], seed: int) -> Iterator[list[tuple[str, Slots]]]:
+def pairs(count, languages, seed):
     """Draw sentence pairs; a sentence that a locale cannot write is drawn again."""
     formatters = [Formatter(language) for language in languages]
     catalog, rng = shared_codes(*formatters), Random(seed)
@@ -93,7 +92,7 @@ def pairs(count: int, languages: tuple[str, str], seed: int) -> Iterator[list[tu
 class Alignment(Campaign):
     """Sentence pairs, and the heads of a model that align them."""
 
-    def work(self) -> None:
+    def work(self):
         """Print the aligning heads and the share of slots that each gets right."""
         translator = Translator.load(self.options.model)
         drawn = list(pairs(self.options.pairs, translator.languages, self.options.seed))

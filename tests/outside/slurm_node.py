@@ -18,7 +18,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,7 +36,7 @@ PATIENCE = 300.0  # seconds of a training, or of Slurm
 
 
 @contextmanager
-def slurm(folder: Path) -> Iterator[None]:
+def slurm(folder):
     """Run Slurm with one node; its commands find it by the variable SLURM_CONF."""
     host = socket.gethostname().split(".")[0]
     configuration = folder / "slurm.conf"
@@ -73,7 +72,7 @@ def slurm(folder: Path) -> Iterator[None]:
 class Jobs(Campaign):
     """Trainings as jobs of Slurm."""
 
-    def work(self) -> None:
+    def work(self):
         """Train in jobs of all kinds, and compare."""
         corpus = write_corpus(self.folder, train=1500)
         self.arguments = ["--quiet", *corpus, *words(MODELS["quick"] | SETTINGS)]
@@ -91,11 +90,11 @@ class Jobs(Campaign):
         for finished in ("interrupted", "salloc", "one-task", "batch"):
             self.compare(self.folder / finished, reference, COMPARED)
 
-    def command(self, path: Path) -> list[str]:
+    def command(self, path):
         """Return the command that starts a training or goes on with it."""
         return [sys.executable, "-m", "headway", "train", str(path), *self.arguments]
 
-    def submit(self, path: Path, script: str) -> str:
+    def submit(self, path, script):
         """Submit the script of a job and return the job's number."""
         file = path.with_suffix(".sh")
         file.write_text(script)
@@ -108,7 +107,7 @@ class Jobs(Campaign):
             str(file),
         )
 
-    def interrupt(self, path: Path) -> None:
+    def interrupt(self, path):
         """Train in a job that is interrupted in three ways, each of which puts it into the queue again."""
         job = self.submit(path, documented_script(self.command(path)))
         interruptions = {
@@ -130,7 +129,7 @@ class Jobs(Campaign):
         wait_for_field(job, "JobState", *ENDED)
         self.expect(field(job, "JobState") == "COMPLETED", f"{path.name}: {field(job, 'JobState')}")
 
-    def cancel(self, path: Path) -> None:
+    def cancel(self, path):
         """Cancel a job, which must save a checkpoint and must not put itself into the queue again."""
         job = self.submit(path, documented_script(self.command(path)))
         wait_for_step(path, 3)
@@ -144,7 +143,7 @@ class Jobs(Campaign):
         self.expect(field(job, "JobState") == "CANCELLED", f"{path.name}: {field(job, 'JobState')}")
         self.expect(field(job, "Restarts") == "0", f"{path.name}: restarted after scancel")
 
-    def train_alone(self, path: Path, launcher: list[str]) -> None:
+    def train_alone(self, path, launcher):
         """Train where Slurm's variables name several tasks, but the command is not one of them."""
         result = subprocess.run(
             [*launcher, *self.command(path)],
@@ -155,7 +154,7 @@ class Jobs(Campaign):
         )
         self.expect(result.returncode == 0, f"{path.name}: {result.stderr}")
 
-    def mistake(self, path: Path) -> None:
+    def mistake(self, path):
         """Give two tasks a wrong option, which must be named once."""
         result = subprocess.run(
             ["srun", "-n", "2", "--kill-on-bad-exit=1", *self.command(path), "--training.max-steps", "many"],
@@ -170,7 +169,7 @@ class Jobs(Campaign):
         self.expect(len(lines) == 1 and "max-steps" in lines[0], f"{path.name}: {result.stderr}")
 
 
-def documented_script(command: list[str]) -> str:
+def documented_script(command):
     """Return the batch script that we ship for two tasks on one node, with another command."""
     script = re.sub(
         r"#SBATCH --(gpus-per-node|output)=.*\n", "", SCRIPT.read_text(encoding="utf-8")
@@ -182,30 +181,30 @@ def documented_script(command: list[str]) -> str:
     return script
 
 
-def sharing_ranks(path: Path) -> list[int]:
+def sharing_ranks(path):
     """Return the ranks of a training that exchange gradients through memory that they share."""
     processes = [int(process.name) for process in Path("/proc").glob("[0-9]*")]
     ranks = [each for each in processes if f"\0{path}\0" in command_line(each)]
     return [rank for rank in ranks if "headway-gradients" in Path(f"/proc/{rank}/maps").read_text()]
 
 
-def output(*command: str) -> str:
+def output(*command):
     """Return what a command prints."""
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def field(job: str, name: str) -> str:
+def field(job, name):
     """Return a field of a job's description."""
     found = re.search(rf"\b{name}=(\S+)", output("scontrol", "show", "job", job))
     return found[1] if found else ""
 
 
-def wait_for_step(path: Path, step: int) -> None:
+def wait_for_step(path, step):
     """Wait until a run has logged a step."""
     wait_until(lambda: count_steps(path) >= step, PATIENCE, f"{path.name}: step {step}")
 
 
-def wait_for_field(job: str, name: str, *values: str) -> None:
+def wait_for_field(job, name, *values):
     """Wait until a field of a job's description has one of the values."""
     what = f"{name} of job {job}: {' or '.join(values)}"
     wait_until(lambda: field(job, name) in values, PATIENCE, what)

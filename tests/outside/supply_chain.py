@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -31,7 +30,7 @@ AUDIT_SECONDS = 300
 HOLE = ("torch", "2.5.1")
 
 
-def runtime_packages() -> dict[str, metadata.Distribution]:
+def runtime_packages():
     """Return the installed packages that Headway needs at run time, by their canonical names."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
@@ -53,7 +52,7 @@ def runtime_packages() -> dict[str, metadata.Distribution]:
     return dict(sorted(found.items()))
 
 
-def required_by(requirements: Iterable[str], extra: str) -> Iterator[tuple[str, str]]:
+def required_by(requirements, extra):
     """Yield each required package with each required extra; "" stands for the package itself."""
     for text in requirements:
         requirement = Requirement(text)
@@ -62,7 +61,7 @@ def required_by(requirements: Iterable[str], extra: str) -> Iterator[tuple[str, 
                 yield canonicalize_name(requirement.name), more
 
 
-def license_of(package: metadata.Distribution) -> str:
+def license_of(package):
     """Return a package's license in one line: its expression, or else its classifiers or its text."""
     values = package.metadata
     if "License-Expression" in values:
@@ -76,13 +75,13 @@ def license_of(package: metadata.Distribution) -> str:
     return "; ".join(classifiers) or text or "unknown"
 
 
-def is_copyleft(name: str) -> bool:
+def is_copyleft(name):
     """Whether a license is the GPL or AGPL; of a choice ("OR") all must be, exceptions are no GPL."""
     choices = re.split(r"\bOR\b", name)
     return all(COPYLEFT.search(choice) and "exception" not in choice for choice in choices)
 
 
-def known_holes(program: str, packages: Mapping[str, str]) -> list[str] | None:
+def known_holes(program, packages):
     """Ask ``pip-audit`` for known holes; None if the program, the network or the database is missing.
 
     Args:
@@ -101,7 +100,7 @@ def known_holes(program: str, packages: Mapping[str, str]) -> list[str] | None:
     return found
 
 
-def audit(program: str, packages: Mapping[str, str]) -> list[str]:
+def audit(program, packages):
     """Return the known holes of packages, a line each."""
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "requirements.txt"
@@ -123,7 +122,7 @@ def audit(program: str, packages: Mapping[str, str]) -> list[str]:
 class Packages(Campaign):
     """The packages of the run time."""
 
-    def work(self) -> None:
+    def work(self):
         """Print all packages with their licenses, and what is wrong with them."""
         packages = runtime_packages()
         for name, package in packages.items():

@@ -17,7 +17,6 @@ import re
 import statistics
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +28,7 @@ import torch
 
 from headway.ext.protect.glossary import Glossary
 from headway.text.lines import read_lines
-from headway.translation import Piece, Translator
+from headway.translation import Translator
 from headway.translation.requests import run, together
 from support.campaign import Campaign
 from support.pieces import cut
@@ -63,9 +62,7 @@ class Example(NamedTuple):
     words: str  # what the placeholder replaces in the target
 
 
-def make_examples(
-    pairs: Sequence[Pair], replaced: Sequence[tuple[str, str]], count: int, seed: int = 1
-) -> list[Example]:
+def make_examples(pairs, replaced, count, seed=1):
     """Return the same examples for the same pairs; each has one or two placeholders."""
     chooser = random.Random(seed)
     found: list[Example] = []
@@ -91,7 +88,7 @@ def make_examples(
     return found
 
 
-def insert_placeholders(pairs: Sequence[Pair], count: int, seed: int = 1) -> list[Example]:
+def insert_placeholders(pairs, count, seed=1):
     """Return the same examples for the same pairs; each has a placeholder that stands for no word of the pair."""
     chooser = random.Random(seed)
     found: list[Example] = []
@@ -112,19 +109,19 @@ def insert_placeholders(pairs: Sequence[Pair], count: int, seed: int = 1) -> lis
     return found
 
 
-def bleu(found: Sequence[str], references: Sequence[str]) -> float:
+def bleu(found, references):
     """Return BLEU."""
     return sacrebleu.corpus_bleu(list(found), [list(references)]).score
 
 
-def remove(text: str) -> str:
+def remove(text):
     """Return a text without the placeholders of the examples."""
     for word in sorted([*PLACEHOLDERS, *ADDED], key=len, reverse=True):
         text = text.replace(word, " ").replace(word.strip(" –()[]"), " ")
     return " ".join(text.split())
 
 
-def placeholder_campaign(translator: Translator, examples: Sequence[Example]) -> list[str]:
+def placeholder_campaign(translator, examples):
     """Every placeholder is kept, and the text around is as good as without."""
     count = len(examples)
     found = translator.translate([example.held.source for example in examples])
@@ -150,14 +147,14 @@ def placeholder_campaign(translator: Translator, examples: Sequence[Example]) ->
     return broken + ([] if around >= without - 0.2 else ["BLEU is more than 0.2 lower"])
 
 
-def make_glossaries(pairs: Sequence[Pair], kind: str, seed: int = 1) -> list[Glossary | None]:
+def make_glossaries(pairs, kind, seed=1):
     """Return a glossary for each line: one word of the source, and a word of its or any reference.
 
     The word of the source does not matter: a glossary applies where it occurs.
     """
     chooser = random.Random(seed)
 
-    def words(text: str) -> list[str]:
+    def words(text):
         return [word for word in re.findall(r"\w+", text) if len(word) > 3]
 
     usual = sorted({word for pair in pairs for word in words(pair.target)})
@@ -174,7 +171,7 @@ def make_glossaries(pairs: Sequence[Pair], kind: str, seed: int = 1) -> list[Glo
     return found
 
 
-def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str]:
+def glossary_campaign(translator, pairs):
     """Terms are in the translations, which take little longer and stay as good without terms."""
     broken = []
     sources, references = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -222,7 +219,7 @@ def glossary_campaign(translator: Translator, pairs: Sequence[Pair]) -> list[str
     return broken
 
 
-def translate_pieces(translator: Translator, pieces: Sequence[Piece]) -> list[str]:
+def translate_pieces(translator, pieces):
     """Translate each piece as a line, in the batches that `Translator.stream` makes."""
     pipeline = translator.pipeline()
     found = run(together(map(pipeline.find, pieces)))
@@ -234,7 +231,7 @@ def translate_pieces(translator: Translator, pieces: Sequence[Piece]) -> list[st
 class Terms(Campaign):
     """The campaign that the arguments name."""
 
-    def work(self) -> None:
+    def work(self):
         """Translate, and print what was found."""
         options = self.options
         torch.set_num_threads(1)

@@ -29,17 +29,17 @@ from support.text_promises import comes_back, ends, neutral, slow_shapes
 class Texts(Campaign):
     """The campaigns."""
 
-    def work(self) -> None:
+    def work(self):
         """Do the one that the arguments name."""
         getattr(self, f"try_{self.options.campaign}")()
 
-    def report(self, name: str, value: object, broken: list[str] | None = None) -> None:
+    def report(self, name, value, broken=None):
         """Print a figure and the first promises that were broken."""
         print(f"{name:<60} {value}", flush=True)
         for line in broken or []:
             self.expect(False, line)
 
-    def try_neutral(self) -> None:
+    def try_neutral(self):
         """Promise 18."""
         translator = Translator.load(self.options.model)
         if not self.options.text:
@@ -60,7 +60,7 @@ class Texts(Campaign):
                 [f"{precision}: {worst}"] * (worst > 1e-5),
             )
 
-    def try_hostile(self) -> None:
+    def try_hostile(self):
         """Promise 19."""
         tokenizer = Tokenizer.load(self.options.model)
         translator = Translator.load(self.options.model)
@@ -88,7 +88,7 @@ class Texts(Campaign):
             broken = slow_shapes(work, 20_000)
             self.report(f"{name}: texts that take more than linear time", len(broken), broken)
 
-    def try_endless(self) -> None:
+    def try_endless(self):
         """Promise 20."""
         broken, largest = ends(
             Tokenizer.load(self.options.model), int(10_000 * self.options.size), seed=11

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -38,14 +37,14 @@ COUNTS = {"nan": 50, "writers": 100, "seed": 10}
 class Trainings(Campaign):
     """The campaigns."""
 
-    def work(self) -> None:
+    def work(self):
         """Do those that the arguments name."""
         for name in self.options.campaigns:
             folder = self.folder / name
             folder.mkdir()
             print(getattr(self, f"try_{name}")(folder, self.options.count or COUNTS[name]))
 
-    def try_nan(self, folder: Path, count: int) -> str:
+    def try_nan(self, folder, count):
         """Write a number that is not finite into a gradient at random steps of a training."""
         steps = 4 * count
         path = folder / "run"
@@ -63,7 +62,7 @@ class Trainings(Campaign):
                 )
             return gradient
 
-        run.trainer.compute = poison  # type: ignore[method-assign]
+        run.trainer.compute = poison
         skipped: set[int] = set()
         read: set[int] = set()
         for event in run_to_end(run):
@@ -80,7 +79,7 @@ class Trainings(Campaign):
             f"{count} steps were not finite, {len(skipped)} skipped; {len(read)} checkpoints read"
         )
 
-    def try_writers(self, folder: Path, count: int) -> str:
+    def try_writers(self, folder, count):
         """Start second trainings in the directory of a training that goes on."""
         path, other = folder / "run", f"{os.getpid()}"
         run = opened(path, command(path, write_corpus(folder)))
@@ -110,7 +109,7 @@ class Trainings(Campaign):
             directory.unlock()
         return f"{refused['in time']} of {count} second trainings refused; the lock is free after kill -9"
 
-    def try_seed(self, folder: Path, count: int) -> str:
+    def try_seed(self, folder, count):
         """Train the same run in several processes."""
         corpus = write_corpus(folder)
         digests: dict[str, set[str]] = {
@@ -131,7 +130,7 @@ class Trainings(Campaign):
         return f"{count} trainings: {len(differing)} of {len(digests)} files differ"
 
 
-def hold(path: Path, sender: Connection) -> None:
+def hold(path, sender):
     """Lock a run, report it, and wait."""
     directory = RunDirectory(path)
     directory.lock()

@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,7 +38,7 @@ SHARED = "headway-gradients"  # memory through which ranks of one machine exchan
 class Machines(Campaign):
     """Trainings on two machines."""
 
-    def work(self) -> None:
+    def work(self):
         """Train, disturb and compare."""
         corpus = write_corpus(self.folder, train=1500)
         self.arguments = ["--quiet", *corpus, *words(MODELS["quick"] | SETTINGS)]
@@ -52,9 +51,7 @@ class Machines(Campaign):
                 disturb(path)
                 self.compare(path, reference, COMPARED)
 
-    def start_sides(
-        self, path: Path, *, is_elastic: bool = False
-    ) -> "list[subprocess.Popen[bytes]]":
+    def start_sides(self, path, *, is_elastic=False):
         """Start a training on both machines, or go on with it."""
         sides, first = [], MACHINES["headway-a"]
         for number, (name, address) in enumerate(MACHINES.items()):
@@ -79,7 +76,7 @@ class Machines(Campaign):
                 )  # fmt: skip
         return sides
 
-    def kill_sides(self, path: Path) -> None:
+    def kill_sides(self, path):
         """Train on two machines, of which first one and then the other loses all processes."""
         for victim, step in ((1, 4), (0, 8)):
             sides = self.start_sides(path)
@@ -88,7 +85,7 @@ class Machines(Campaign):
             self.expect_failure(path, sides, KILLED)
         self.finish_sides(path)
 
-    def cut(self, path: Path) -> None:
+    def cut(self, path):
         """Train on two machines whose cable is cut."""
         sides = self.start_sides(path)
         self.wait_for_step(path, 5, sides)
@@ -97,19 +94,19 @@ class Machines(Campaign):
         ip(f"-n headway-b link set {CABLE} up")
         self.finish_sides(path)
 
-    def lose(self, path: Path) -> None:
+    def lose(self, path):
         """Train on two machines, of which one is lost and the other goes on."""
         sides = self.start_sides(path, is_elastic=True)
         self.wait_for_step(path, 4, sides)
         sides[1].kill()
         self.expect(sides[0].wait(PATIENCE) == 0, f"{path.name}: does not go on alone")
 
-    def finish_sides(self, path: Path) -> None:
+    def finish_sides(self, path):
         """Give the same command again, which must finish the training."""
         for side in self.start_sides(path):
             self.expect(side.wait(PATIENCE) == 0, f"{path.name}: does not finish")
 
-    def wait_for_step(self, path: Path, step: int, sides: "list[subprocess.Popen[bytes]]") -> None:
+    def wait_for_step(self, path, step, sides):
         """Wait until a training has made a step, and check that its ranks share no memory."""
         wait_for_step(path, step, sides[0])
         ranks = ranks_of(path)
@@ -119,9 +116,7 @@ class Machines(Campaign):
                 shares = SHARED in Path(f"/proc/{rank}/maps").read_text()
                 self.expect(not shares, f"{path.name}: the two machines share memory")
 
-    def expect_failure(
-        self, path: Path, sides: "list[subprocess.Popen[bytes]]", limit: float
-    ) -> None:
+    def expect_failure(self, path, sides, limit):
         """Wait until both sides have ended with an error, which takes at most so many seconds."""
         start = time.monotonic()
         for name, side in zip(MACHINES, sides, strict=True):
@@ -139,7 +134,7 @@ class Machines(Campaign):
 
 
 @contextmanager
-def machines() -> Iterator[None]:
+def machines():
     """Make the network namespaces and the cable."""
     try:
         for name in MACHINES:
@@ -156,12 +151,12 @@ def machines() -> Iterator[None]:
             subprocess.run(["ip", "netns", "delete", name], check=False)
 
 
-def ip(words: str) -> None:
+def ip(words):
     """Change the network."""
     subprocess.run(["ip", *words.split()], check=True)
 
 
-def ranks_of(path: Path) -> list[int]:
+def ranks_of(path):
     """Return the ranks of a training, which are the children of the launchers."""
     lines = {
         process.name: command_line(int(process.name)) for process in Path("/proc").glob("[0-9]*")

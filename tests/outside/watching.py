@@ -1,9 +1,6 @@
 """Tools of the browser checks: watch the requests of pages, wait, count; used by browser.py."""
 
-from pathlib import Path
 from typing import Any
-
-from playwright.sync_api import BrowserContext, Dialog, Page
 
 # Runs in every page: counts calls that no text may make, and breaches of the content security policy.
 SPY = """window.pwnedCalls = 0; window.pwned = () => { window.pwnedCalls++; };
@@ -11,7 +8,7 @@ window.breaches = []; addEventListener('securitypolicyviolation', (e) => breache
 FIGURES: dict[str, Any] = {}
 
 
-def count(name: str, number: int = 1) -> None:
+def count(name, number=1):
     """Add to a counter."""
     FIGURES[name] = FIGURES.get(name, 0) + number
 
@@ -19,9 +16,7 @@ def count(name: str, number: int = 1) -> None:
 class Watch:
     """The requests and the errors of all pages in one browser context."""
 
-    def __init__(
-        self, context: BrowserContext, origin: str, expected: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, context, origin, expected=()):
         self.wrong: list[str] = []
         for figure in (
             "requests to other origins",
@@ -31,21 +26,21 @@ class Watch:
             count(figure, 0)
         context.add_init_script(SPY)
 
-        def asked(url: str) -> None:
+        def asked(url):
             count("requests")
             if not url.startswith((origin, "file:///", "data:", "blob:")):
                 count("requests to other origins")
                 self.wrong.append(f"asked {url}")
 
-        def complain(text: str) -> None:
+        def complain(text):
             count("console errors and dialogs")
             self.wrong.append(text)
 
-        def said(kind: str, text: str) -> None:
+        def said(kind, text):
             if kind in ("error", "warning") and not any(part in text for part in expected):
                 complain(f"console: {text}")
 
-        def dismiss(dialog: Dialog) -> None:
+        def dismiss(dialog):
             complain("dialog")
             dialog.dismiss()
 
@@ -54,14 +49,14 @@ class Watch:
         context.on("weberror", lambda error: complain(f"error: {error.error}"))
         context.on("dialog", dismiss)
 
-    def check(self, page: Page) -> None:
+    def check(self, page):
         """Fail if any page has broken a promise so far."""
         calls, breaches = page.evaluate("[window.pwnedCalls, window.breaches]")
         count("policy breaches", len(breaches))
         assert (calls, breaches, self.wrong[:5]) == (0, [], [])
 
 
-def until(page: Page, condition: str, given: Any = None) -> None:
+def until(page, condition, given=None):
     """Wait until a condition is true; the policy of the page forbids the driver's own function."""
     for _ in range(200):
         if page.evaluate(condition, given):
@@ -70,7 +65,7 @@ def until(page: Page, condition: str, given: Any = None) -> None:
     raise AssertionError(f"still false after 10 seconds: {condition}")
 
 
-def take(page: Page, shots: Path | None, name: str) -> None:
+def take(page, shots, name):
     """Save a screenshot if a folder is given."""
     if shots:
         page.screenshot(path=shots / f"{name}.png", full_page=True)

@@ -29,7 +29,7 @@ import tempfile
 import time
 import venv
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -78,21 +78,21 @@ PRODUCTS_ONLY = {"VNNI", "bf16"}
 EMULATED = {"x86-64": "Nehalem-v1", "avx2": "Haswell-v1"}
 
 
-def run(*words: str | Path, **options: object) -> str:
+def run(*words, **options):
     """Return what a program prints; stop if it fails."""
-    found = subprocess.run(words, capture_output=True, text=True, **options)  # type: ignore[call-overload]
+    found = subprocess.run(words, capture_output=True, text=True, **options)
     if found.returncode:
         raise SystemExit(f"{words[0]} failed:\n{found.stdout[-3000:]}{found.stderr[-3000:]}")
     return str(found.stdout)
 
 
-def name_of(library: Path) -> tuple[str, str]:
+def name_of(library):
     """Return the library and the variant that a file name consists of."""
     name, _, variant = library.stem.partition("-")
     return name, variant
 
 
-def examine_twice(this: "Wheels") -> None:
+def examine_twice(this):
     """Build again: elsewhere, later, in another time zone, with other permissions."""
     with tempfile.TemporaryDirectory(prefix="another place ") as directory:
         copy = Path(directory) / "headway"
@@ -128,7 +128,7 @@ def examine_twice(this: "Wheels") -> None:
                 )
 
 
-def examine_libraries(this: "Wheels") -> None:
+def examine_libraries(this):
     """Ask auditwheel and nm."""
     shown = run(this.options.tools / "auditwheel", "show", this.options.wheel)
     print(shown.strip())
@@ -170,7 +170,7 @@ def examine_libraries(this: "Wheels") -> None:
         )
 
 
-def count_instructions(library: Path) -> dict[str, int]:
+def count_instructions(library):
     """Return how many instructions of each family a library has."""
     lines = run("objdump", "--disassemble", library).splitlines()
     return {
@@ -179,7 +179,7 @@ def count_instructions(library: Path) -> dict[str, int]:
     }
 
 
-def examine_instructions(this: "Wheels") -> None:
+def examine_instructions(this):
     """Disassemble each library."""
     print("| library | " + " | ".join(FAMILIES) + " |\n" + "|---" * (len(FAMILIES) + 1) + "|")
     for path in list_libraries(this):
@@ -199,7 +199,7 @@ def examine_instructions(this: "Wheels") -> None:
         this.require(not lost, f"{path.stem} has the instructions that it is for {lost or ''}")
 
 
-def examine_emulator(this: "Wheels") -> None:
+def examine_emulator(this):
     """Run the tests of the native functions on processors that know no newer instruction."""
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
@@ -210,7 +210,7 @@ def examine_emulator(this: "Wheels") -> None:
         this.require(emulated == here, f"{variant} computes the same on a {processor} as here")
 
 
-def examine_materials(this: "Wheels") -> None:
+def examine_materials(this):
     """Validate the list of materials by the schema of its format."""
     [path] = this.content.glob("*.dist-info/sboms/*.cdx.json")
     program = (
@@ -233,7 +233,7 @@ def examine_materials(this: "Wheels") -> None:
     this.require(listed == found, "the list of materials has each library with its digest")
 
 
-def examine_start(this: "Wheels") -> None:
+def examine_start(this):
     """Install the wheel as a new user does, and translate a line."""
     model = needed_model(this)
     with tempfile.TemporaryDirectory() as directory:
@@ -278,19 +278,13 @@ def examine_start(this: "Wheels") -> None:
         this.require(not (Path(directory) / "cache").exists(), "nothing was compiled or stored")
 
 
-def variants_here() -> list[str]:
+def variants_here():
     """Return the variants that this processor can run."""
     available = read_instruction_sets()
     return [v.name for v in VARIANTS[platform.machine()] if not v.missing(available)]
 
 
-def walk(
-    this: "Wheels",
-    variant: str,
-    *words: str | Path,
-    launcher: Sequence[str] = (),
-    installed: bool = True,
-) -> str:
+def walk(this, variant, *words, launcher=(), installed=True):
     """Return the digests of `native_walk.py`, by a variant of the wheel, or by code compiled from the sources."""
     environment = {
         "HEADWAY_NATIVE": variant,
@@ -303,7 +297,7 @@ def walk(
     return found
 
 
-def examine_bits(this: "Wheels") -> None:
+def examine_bits(this):
     """Translate and train by the wheel's code and by code compiled here, and compare."""
     words = ("--model", needed_model(this))
     for variant in variants_here():
@@ -326,7 +320,7 @@ PARTS: Mapping[str, Callable[["Wheels"], None]] = {
 class Wheels(Campaign):
     """A wheel, unpacked into ``content``, whose parts are examined."""
 
-    def work(self) -> None:
+    def work(self):
         """Examine the parts that the arguments name."""
         self.content = self.folder / "content"
         with zipfile.ZipFile(self.options.wheel) as archive:
@@ -335,18 +329,18 @@ class Wheels(Campaign):
             print(f"\n{name}", flush=True)
             PARTS[name](self)
 
-    def require(self, holds: bool, promise: str) -> None:
+    def require(self, holds, promise):
         """Print whether a promise holds."""
         print(f"holds {promise}\n" * holds, end="", flush=True)
         self.expect(holds, f"BROKEN {promise}")
 
 
-def list_libraries(this: Wheels) -> list[Path]:
+def list_libraries(this):
     """Return the native libraries."""
     return sorted(this.content.glob("headway/ext/native/prebuilt/*.so"))
 
 
-def needed_model(this: Wheels) -> Path:
+def needed_model(this):
     """Return the directory of a model from English.
 
     Raises:

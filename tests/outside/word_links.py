@@ -23,7 +23,7 @@ LEXICON = {
 }  # fmt: skip
 
 
-def main() -> None:
+def main():
     """Translate and count."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -51,7 +51,7 @@ def main() -> None:
     print(f"{args.model}: {right} of {count} words are linked right, {100 * right / count:.1f} %")
 
 
-def list_words(text: str) -> list[str]:
+def list_words(text):
     """Return the words of a text without capitals and punctuation."""
     return [re.sub(r"\W", "", word).lower() for word in text.split()]
 

@@ -37,7 +37,7 @@ BOTH = (
 )  # fmt: skip
 
 
-def main() -> int:
+def main():
     """Record both sides, compare them and return the exit code."""
     parser = argparse.ArgumentParser(prog="python tests/record", description=__doc__)
     parser.add_argument("--before", type=Path, help="a checkout of the older version")
@@ -70,7 +70,7 @@ def main() -> int:
     return int(bool(lines))
 
 
-def make_models(side: Side, work: Path) -> Path:
+def make_models(side, work):
     """Train the models that both sides use, unless they are there.
 
     Returns:
@@ -92,7 +92,7 @@ def make_models(side: Side, work: Path) -> Path:
     return model
 
 
-def record(section: str, side: Side, model: Path, work: Path) -> None:
+def record(section, side, model, work):
     """Write the answers of a side to the questions of a section."""
     out = work / side.name / section
     shutil.rmtree(out, ignore_errors=True)
@@ -100,7 +100,7 @@ def record(section: str, side: Side, model: Path, work: Path) -> None:
     importlib.import_module(section).record(side, model, out)
 
 
-def store(side: Side) -> int:
+def store(side):
     """Write what does not depend on the processor to the directory with which the tests compare."""
     for section in STORED:
         out = HERE / "stored" / section

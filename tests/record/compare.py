@@ -4,7 +4,6 @@ import difflib
 import re
 import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -26,7 +25,7 @@ class Difference:
     before: str | None
     after: str | None
 
-    def __str__(self) -> str:
+    def __str__(self):
         """Return both lines, from shortly before the first character that differs."""
         pair = zip_longest(self.before or "", self.after or "")
         first = next((place for place, (one, other) in enumerate(pair) if one != other), 0)
@@ -55,7 +54,7 @@ class Change:
     after: str = ""
     seen: bool = field(default=False, init=False)
 
-    def covers(self, found: Difference) -> bool:
+    def covers(self, found):
         """Return whether the change explains a difference."""
         sides = ((self.before, found.before), (self.after, found.after))
         return fnmatchcase(found.file, self.file) and all(
@@ -66,12 +65,12 @@ class Change:
         )
 
 
-def read_changes(path: Path) -> list[Change]:
+def read_changes(path):
     """Read the list of meant differences."""
     return [Change(**row) for row in tomllib.loads(path.read_text("utf-8")).get("change", [])]
 
 
-def report(before: Path, after: Path, sections: Iterable[str], changes: list[Change]) -> list[str]:
+def report(before, after, sections, changes):
     """Compare the sections of two directories.
 
     Args:
@@ -100,7 +99,7 @@ def report(before: Path, after: Path, sections: Iterable[str], changes: list[Cha
     return lines
 
 
-def differences(before: Path, after: Path, section: str) -> Iterator[Difference]:
+def differences(before, after, section):
     """Yield the differences of a section, file by file."""
     names = {
         path.relative_to(side).as_posix()
@@ -113,7 +112,7 @@ def differences(before: Path, after: Path, section: str) -> Iterator[Difference]
         yield from compare_contents(name, *contents)
 
 
-def compare_contents(name: str, before: bytes | None, after: bytes | None) -> Iterator[Difference]:
+def compare_contents(name, before, after):
     """Yield the differences of two files; None: there is no such file."""
     if before == after:
         return
@@ -132,7 +131,7 @@ def compare_contents(name: str, before: bytes | None, after: bytes | None) -> It
         yield Difference(name, 0, *(content if content is None else describe(content) for content in (before, after)))  # fmt: skip
 
 
-def compare_lines(name: str, before: list[str], after: list[str]) -> Iterator[Difference]:
+def compare_lines(name, before, after):
     """Yield the lines that differ: line by line in files of one length, else where lines came or went."""
     blocks = [("replace", 0, len(before), 0, len(after))]
     if len(before) != len(after):
@@ -146,7 +145,7 @@ def compare_lines(name: str, before: list[str], after: list[str]) -> Iterator[Di
                 yield Difference(name, number, one, other)
 
 
-def read_members(content: bytes) -> dict[str, bytes]:
+def read_members(content):
     """Return the files of an archive, in its order; how XML is written, such as with which quotes, does not count."""
     with zipfile.ZipFile(BytesIO(content)) as archive:
         found = {name: archive.read(name) for name in archive.namelist()}
@@ -156,12 +155,12 @@ def read_members(content: bytes) -> dict[str, bytes]:
     }
 
 
-def read_lines(content: bytes | None) -> list[str]:
+def read_lines(content):
     """Return the lines of a file with their ends, so that an end that is missing or another is a difference."""
     return [] if content is None else content.decode().split("\n")
 
 
-def is_text(content: bytes) -> bool:
+def is_text(content):
     """Return whether a file is text."""
     try:
         return "\0" not in content.decode()
@@ -169,6 +168,6 @@ def is_text(content: bytes) -> bool:
         return False
 
 
-def describe(content: bytes) -> str:
+def describe(content):
     """Return a line that stands for a file that is no text."""
     return f"{len(content)} bytes, sha256 {sha256(content).hexdigest()}"

@@ -1,6 +1,5 @@
 """Files to translate, from the lists in ``cases``: of text formats in files.jsonl, and packages in packages.txt."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from texts import CASES
@@ -34,7 +33,7 @@ class Input:
     is_damaged: bool = False
 
 
-def read_inputs() -> list[Input]:
+def read_inputs():
     """Return the files that are translated: first those of text formats, and then packages."""
     packages = [
         Input(name, write_package(members))
@@ -43,7 +42,7 @@ def read_inputs() -> list[Input]:
     return [each for each in _read_text_files() if not each.is_damaged] + packages
 
 
-def read_damaged() -> list[Input]:
+def read_damaged():
     """Return the files that are refused."""
     made = {
         name: Input(name, content, is_damaged=True) for name, content in damage_packages().items()
@@ -51,18 +50,18 @@ def read_damaged() -> list[Input]:
     return [*(each for each in _read_text_files() if each.is_damaged), *made.values()]
 
 
-def _read_text_files() -> Iterable[Input]:
+def _read_text_files():
     for row in read_rows(CASES / "files.jsonl"):
         content = row.pop("content")
         yield Input(content=content.encode() if isinstance(content, str) else content, **row)
 
 
-def write_package(members: Members) -> bytes:
+def write_package(members):
     """Return a package with fixed dates."""
     return write_zip([*members.items()])
 
 
-def damage_packages() -> dict[str, bytes]:
+def damage_packages():
     """Return packages that are refused."""
     packages = read_packages(CASES / "packages.txt")
     word, book, main = packages["links.docx"], packages["book.epub"], "word/document.xml"

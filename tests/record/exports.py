@@ -5,14 +5,14 @@ import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import Side, write_json, write_messages, write_tree
+from side import write_json, write_messages, write_tree
 from texts import plain, read_cases, write_lines
 
 IMPORTED = ("ctranslate2", "ctranslate2-int8", "huggingface", "argos.argosmodel")
 NAMES_ONLY = ("certificate.json", "README.md")
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Write each export's certificate and files, and what the imported models translate."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,7 +47,7 @@ def record(side: Side, model: Path, out: Path) -> None:
             write_tree(out / f"{path}.imported.txt", folder / f"again-{path}")
 
 
-def read_certificate(path: Path) -> dict[str, object]:
+def read_certificate(path):
     """Return the fields of a certificate, its differences to one digit: other programs add in other orders."""
     fields = json.loads(path.read_text("utf-8"))
     del fields["versions"]

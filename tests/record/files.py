@@ -5,12 +5,11 @@ import json
 import shlex
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from documents import Input, read_damaged, read_inputs
-from side import Side, scrub, write_json, write_messages
+from documents import read_damaged, read_inputs
+from side import scrub, write_json, write_messages
 from texts import read_cases
 
 TERMS = "lamp\tLeuchte\nNora\t\tkeep\nhouse*\tHaus|Gebäude\n"
@@ -39,7 +38,7 @@ WITH_TERMS = ("paragraphs.md", "page 0.html", "page 1.html", "cues.srt", "entrie
 COMPLETE = ("entries.po", "plurals.po", "first.xlf", "second.xliff")
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Record what the library and the command write, and what they say."""
     inputs, damaged = read_inputs(), read_damaged()
     with tempfile.TemporaryDirectory() as name:
@@ -56,14 +55,7 @@ def record(side: Side, model: Path, out: Path) -> None:
     write_json(out / "packages.jsonl", _list_packages(out))
 
 
-def _record_library(
-    side: Side,
-    model: Path,
-    folder: Path,
-    out: Path,
-    inputs: Sequence[Input],
-    damaged: Sequence[Input],
-) -> None:
+def _record_library(side, model, folder, out, inputs, damaged):
     rows: list[tuple[str, str, str, str]] = []
     for kind, names in zip(KINDS, (None, QUALITY, WITH_TERMS, COMPLETE), strict=True):
         (out / kind).mkdir()
@@ -79,7 +71,7 @@ def _record_library(
     (out / "library.err").write_text(scrub(answer.err.decode()), encoding="utf-8")
 
 
-def _record_commands(side: Side, model: Path, folder: Path, out: Path) -> None:
+def _record_commands(side, model, folder, out):
     written = out / "command"
     written.mkdir()
     cases = [shlex.split(line) for line in read_cases("files.txt")]
@@ -93,7 +85,7 @@ def _record_commands(side: Side, model: Path, folder: Path, out: Path) -> None:
         path.rename(written / path.name)
 
 
-def _list_packages(out: Path) -> Iterator[dict[str, Any]]:
+def _list_packages(out):
     """Yield how the members of each written package are packed."""
     for path in sorted(out.rglob("*")):
         content = path.read_bytes() if path.is_file() else b""

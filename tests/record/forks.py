@@ -11,19 +11,17 @@ import runpy
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
-from typing import IO
 
 import headway
 
 
-def answer(arguments: list[str], cwd: str, stdin: str) -> list[object]:
+def answer(arguments, cwd, stdin):
     """Run ``headway ARGUMENTS`` in a fork."""
     [found] = answer_in_turn([(arguments, cwd, stdin)])
     return found
 
 
-def answer_in_turn(cases: Sequence[tuple[list[str], str, str]]) -> list[list[object]]:
+def answer_in_turn(cases):
     """Run commands that end soon one after the other in one fork: each fork costs as much as such a command."""
     files = [[tempfile.TemporaryFile() for _ in range(3)] for _ in cases]  # noqa: SIM115
     codes = tempfile.TemporaryFile()  # noqa: SIM115
@@ -44,7 +42,7 @@ def answer_in_turn(cases: Sequence[tuple[list[str], str, str]]) -> list[list[obj
     return answers
 
 
-def _run(arguments: list[str], cwd: str, stdin: str, files: Sequence[IO[bytes]]) -> int:
+def _run(arguments, cwd, stdin, files):
     """Run ``headway ARGUMENTS`` in this process, with files as its standard input, output and errors."""
     files[0].write(stdin.encode("latin-1"))
     files[0].seek(0)
@@ -67,7 +65,7 @@ def _run(arguments: list[str], cwd: str, stdin: str, files: Sequence[IO[bytes]])
     return code
 
 
-def import_all() -> None:
+def import_all():
     """Import what most commands need."""
     for name in headway.__all__:
         getattr(headway, name)

@@ -6,19 +6,19 @@ import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import Side, scrub, write_messages
+from side import scrub, write_messages
 from texts import read_cases, write_lines, write_pairs
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.2" / "model"
 PRESETS = ("quick", "thorough", "tiny", "small", "medium", "base", "big")
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Write what depends on no processor: all of it."""
     record_stored(side, out)
 
 
-def record_stored(side: Side, out: Path) -> None:
+def record_stored(side, out):
     """Write the help of each verb, the settings and presets, and the answers to mistakes."""
     overview = side.run("--help").out.decode()
     verbs = [line.split()[0] for line in overview.splitlines() if line.startswith("  ") and "   " in line.strip()]  # fmt: skip
@@ -40,7 +40,7 @@ def record_stored(side: Side, out: Path) -> None:
     write_messages(out / "mistakes.jsonl", rows)
 
 
-def write_files(folder: Path) -> Path:
+def write_files(folder):
     """Write the files that the mistakes name, and return their directory."""
     folder.mkdir()
     shutil.copytree(GOLDEN, folder / "model")

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import Answer, Side, write_messages
+from side import Answer, write_messages
 from texts import GLOSSARY, marked, plain, read_cases, write_lines
 
 from support.http_requests import read_texts
@@ -13,7 +13,7 @@ from support.http_requests import read_texts
 KEPT = ("plain.de", "few.de.gz", "few.de", "windows.de", "few.json", "evaluated.de")
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Write what each case prints, as it is, and what the commands on files print and write."""
     rows = [line.split(" ", 2) for line in read_cases("lines.txt")]
     commands = read_cases("files_of_lines.txt")
@@ -34,7 +34,7 @@ def record(side: Side, model: Path, out: Path) -> None:
             shutil.copyfile(folder / kept, out / kept)
 
 
-def make_texts(model: Path) -> dict[str, list[str]]:
+def make_texts(model):
     """Return the texts of the cases."""
     return {
         "plain": plain(model), "few": plain(model, 200), "marked": marked(model), "messy": read_texts()["messy"],
@@ -42,7 +42,7 @@ def make_texts(model: Path) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def write_files(folder: Path, model: Path, texts: dict[str, list[str]]) -> None:
+def write_files(folder, model, texts):
     """Write the files that the commands name, and links to the models."""
     for name in ("model", "both"):
         (folder / name).symlink_to(model.with_name(name))

@@ -8,24 +8,24 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import Side, write_messages, write_tree
+from side import write_messages, write_tree
 from texts import pairs, plain, read_cases, write_lines, write_pairs
 
 LARGE = "large --train large.en large.de --valid 100 --workers 2 --text.vocab-size 1000"
 STORED = ("files", "csv", "dirty", "several")
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Write each case, the answers to mistakes, and a larger text that two workers prepare."""
     prepare(side, out, read_cases("prepared.txt"), model)
 
 
-def record_stored(side: Side, out: Path) -> None:
+def record_stored(side, out):
     """Write some cases and the answers to mistakes."""
     prepare(side, out, [case for case in read_cases("prepared.txt") if case.split()[0] in STORED])
 
 
-def prepare(side: Side, out: Path, cases: list[str], model: Path | None = None) -> None:
+def prepare(side, out, cases, model=None):
     """Prepare the text of cases, and that of the built-in corpus if the model beside it is given."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -41,7 +41,7 @@ def prepare(side: Side, out: Path, cases: list[str], model: Path | None = None) 
             write_tree(out / f"{case.split()[0]}.txt", folder / case.split()[0])
 
 
-def write_files(folder: Path) -> None:
+def write_files(folder):
     """Write the same text in each form, and damaged text."""
     rows = pairs(300)
     a = write_pairs(folder, "a", rows)
@@ -78,7 +78,7 @@ def write_files(folder: Path) -> None:
     (folder / "broken.en.gz").write_bytes((folder / "a.en.gz").read_bytes()[:-20])
 
 
-def write_table(path: Path, rows: list[tuple[str, ...]], delimiter: str) -> None:
+def write_table(path, rows, delimiter):
     """Write a table."""
     text = StringIO()
     csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)

@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import Side, write_messages
+from side import write_messages
 from texts import pairs, read_cases, write_lines
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Write what depends on no processor: all of it."""
     record_stored(side, out)
 
 
-def record_stored(side: Side, out: Path) -> None:
+def record_stored(side, out):
     """Write what each command prints."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -28,12 +28,12 @@ def record_stored(side: Side, out: Path) -> None:
     write_messages(out / "answers.jsonl", zip(commands, rounded, strict=True))
 
 
-def _round(number: re.Match[bytes]) -> bytes:
+def _round(number):
     """Return a number without the last digits, which depend on the processor."""
     return f"{float(number[0]):.6f}".encode()
 
 
-def write_files(folder: Path) -> list[str]:
+def write_files(folder):
     """Write two translations of a text, and each fault in a file of its own; return commands that find the faults."""
     chosen = random.Random(5)
     sources, references = zip(*pairs(40), strict=True)

@@ -8,15 +8,14 @@ import shutil
 import socket
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from documents import Input, read_inputs
-from side import Side, scrub, write_json
+from documents import read_inputs
+from side import scrub, write_json
 from texts import CASES
 
 from support.http_requests import Case, make_cases, read_requests, read_texts
@@ -59,7 +58,7 @@ class Reply(NamedTuple):
     body: bytes
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Record the answers of three servers: one with its defaults but for times, one with limits and keys, one with several models."""
     requests = read_requests(CASES / "requests.jsonl")
     with recording(side, out / "plain", model, *PATIENT) as recorder:
@@ -79,7 +78,7 @@ def record(side: Side, model: Path, out: Path) -> None:
     shutil.rmtree(out / "models")
 
 
-def record_stored(side: Side, out: Path) -> None:
+def record_stored(side, out):
     """Record what does not depend on the processor: errors, descriptions, and the structure of translations."""
     requests, inputs = read_requests(CASES / "requests.jsonl"), read_inputs()[::4]
     pages = make_translations("html", read_texts()["pages"], format="html")[:50:2]
@@ -102,7 +101,7 @@ def record_stored(side: Side, out: Path) -> None:
     write_json(out / "files.jsonl", (row | {"headers": without_length(row)} for row in rows))
 
 
-def make_translations(kind: str, texts: Mapping[str, str], **more: str) -> list[Case]:
+def make_translations(kind, texts, **more):
     """Return a request for the translation of each text."""
     common = {"path": "/translate", "base": more | {"source": "en", "target": "de"}}
     rows = [
@@ -111,7 +110,7 @@ def make_translations(kind: str, texts: Mapping[str, str], **more: str) -> list[
     return [case for row in rows for case in make_cases(row)]
 
 
-def translate_files(inputs: Iterable[Input]) -> Iterator[Case]:
+def translate_files(inputs):
     """Yield for each file the request that translates it, and the one that fetches the translation."""
     for each in inputs:
         case = f"document: {each.name}"
@@ -125,7 +124,7 @@ def translate_files(inputs: Iterable[Input]) -> Iterator[Case]:
         yield Case(f"{case}, fetched", "GET", f"<translatedFileUrl of {case}>")
 
 
-def limits(folder: Path) -> Sequence[str | Path]:
+def limits(folder):
     """Write the settings, keys and glossaries of a server with limits, and return its options."""
     folder.mkdir()
     (folder / "limits.toml").write_text(LIMITS, encoding="utf-8")
@@ -136,7 +135,7 @@ def limits(folder: Path) -> Sequence[str | Path]:
     return "--config", "limits.toml", "--keys", "keys.txt"
 
 
-def with_pairs(model: Path, folder: Path, pairs: Iterable[str]) -> list[Path]:
+def with_pairs(model, folder, pairs):
     """Copy a model for each pair of languages: the weights are the same, the translations nonsense."""
     found = []
     for pair in pairs:
@@ -154,7 +153,7 @@ def with_pairs(model: Path, folder: Path, pairs: Iterable[str]) -> list[Path]:
 
 
 @contextmanager
-def recording(side: Side, folder: Path, *arguments: str | Path) -> Iterator["Recorder"]:
+def recording(side, folder, *arguments):
     """Run a server while its answers are recorded, then stop it and record its exit code and its log."""
     folder.mkdir(parents=True, exist_ok=True)
     given = [path for path in folder.iterdir() if path.is_file()]
@@ -168,7 +167,7 @@ def recording(side: Side, folder: Path, *arguments: str | Path) -> Iterator["Rec
     write_json(folder / "log.jsonl", [{"exit code": process.returncode}, *_summarize(lines)])
 
 
-def _summarize(lines: Iterable[str]) -> list[str]:
+def _summarize(lines):
     """Return the lines of a log that are not about one request, and the kinds of those that are, sorted."""
     bare = [re.sub(r"^[\d-]+ [\d:,]+ ", "", line) for line in lines]
     bare = [
@@ -189,11 +188,11 @@ class Recorder:
         folder: Where the answers go.
     """
 
-    def __init__(self, port: int, folder: Path) -> None:
+    def __init__(self, port, folder):
         self.port, self.folder = port, folder
         self._own: dict[str, str] = {}  # what stands for a value of the server: the value
 
-    def record(self, name: str, cases: Iterable[Case], *, is_structure: bool = False) -> None:
+    def record(self, name, cases, *, is_structure=False):
         """Send requests one after the other and write their answers, each in a line.
 
         Args:
@@ -204,7 +203,7 @@ class Recorder:
         rows = [self._describe(case, self._ask(case)) for case in cases]
         write_json(self.folder / f"{name}.jsonl", map(structure, rows) if is_structure else rows)
 
-    def _ask(self, case: Case) -> Reply:
+    def _ask(self, case):
         deadline = time.monotonic() + 120
         while True:
             reply = self._send(case)
@@ -218,7 +217,7 @@ class Recorder:
                 raise RuntimeError(f"{case.name}: {reply.body!r}")
             time.sleep(0.05)
 
-    def _send(self, case: Case) -> Reply:
+    def _send(self, case):
         """Send a request on a connection of its own."""
         names = {name.lower() for name, _ in case.headers}
         headers = [(name, self._fill(value)) for name, value in case.headers]
@@ -235,12 +234,12 @@ class Recorder:
             response.begin()
             return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())  # fmt: skip
 
-    def _fill(self, text: str) -> str:
+    def _fill(self, text):
         for label, value in self._own.items():
             text = text.replace(label, value).replace(quote_plus(label), quote_plus(value))
         return text
 
-    def _describe(self, case: Case, reply: Reply) -> dict[str, Any]:
+    def _describe(self, case, reply):
         """Return a row of the record."""
         body = self._read_body(case, reply)
         headers = dict(sorted(reply.headers.items()))
@@ -257,7 +256,7 @@ class Recorder:
         row: dict[str, Any] = json.loads(text)
         return row
 
-    def _read_body(self, case: Case, reply: Reply) -> Any:
+    def _read_body(self, case, reply):
         kind = reply.headers.get("content-type", "")
         path = case.path.partition("?")[0]
         if not reply.body:
@@ -288,7 +287,7 @@ class Recorder:
             return {"file": file}
         return {"sha256": sha256(reply.body).hexdigest()}
 
-    def _keep_own(self, case: Case, values: dict[str, Any]) -> None:
+    def _keep_own(self, case, values):
         for name in OWN_VALUES:
             value = values.get(name)
             label = f"<{name} of {case.name}>"
@@ -297,17 +296,17 @@ class Recorder:
                 if own not in self._own.values():
                     self._own[label] = own
 
-    def _keep_description(self, values: dict[str, Any]) -> Any:
+    def _keep_description(self, values):
         values["info"]["version"] = "VERSION"
         text = json.dumps(values, indent=1, ensure_ascii=False)
         (self.folder / "spec.json").write_text(scrub(text), encoding="utf-8", newline="\n")
         return {"file": "spec.json"}
 
 
-def _shorten_attention(values: dict[str, Any]) -> dict[str, Any]:
+def _shorten_attention(values):
     """Return an answer of ``/attention`` with digests instead of weights and drawings."""
 
-    def shorten(value: Any) -> Any:
+    def shorten(value):
         if isinstance(value, dict):
             return {
                 name: _digest(each) if name in ("weights", "layouts") else shorten(each)
@@ -318,14 +317,14 @@ def _shorten_attention(values: dict[str, Any]) -> dict[str, Any]:
     return {name: shorten(value) for name, value in values.items()}
 
 
-def _digest(value: object) -> str:
+def _digest(value):
     return sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
-def structure(row: dict[str, Any]) -> dict[str, Any]:
+def structure(row):
     """Return a row without what depends on the translation: of texts only the tags, sorted, are left."""
 
-    def reduce(value: Any) -> Any:
+    def reduce(value):
         if isinstance(value, dict):
             return {name: reduce(each) for name, each in value.items()}
         if isinstance(value, list):
@@ -337,12 +336,12 @@ def structure(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"headers": without_length(row), "body": reduce(row["body"])}
 
 
-def without_length(row: dict[str, Any]) -> dict[str, str]:
+def without_length(row):
     """Return the headers of a row without the length of the body."""
     return {name: value for name, value in row["headers"].items() if name != "content-length"}
 
 
-def kept_parts(source: bytes, written: bytes) -> Any:
+def kept_parts(source, written):
     """Return what of a file has not changed: lines of a text, and of a package members, or the tags in them."""
     if written[:2] == b"PK":
         packages = [zipfile.ZipFile(io.BytesIO(content)) for content in (source, written)]
@@ -355,6 +354,6 @@ def kept_parts(source: bytes, written: bytes) -> Any:
     return [line if line in lines[0] else "" for line in lines[1]]
 
 
-def _tags(text: str) -> list[str]:
+def _tags(text):
     """Return the tags of a text without the values of attributes that are translated."""
     return [re.sub(TRANSLATED_ATTRIBUTES, r"\1", tag) for tag in re.findall(r"<[^<>]*>", text)]

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain, repeat
@@ -54,30 +53,15 @@ class Side:
     checkout: Path
     cache: Path | None = None
 
-    def run(
-        self,
-        *arguments: str | Path,
-        stdin: bytes = b"",
-        cwd: Path | None = None,
-        timeout: float = PATIENCE,
-    ) -> Answer:
+    def run(self, *arguments, stdin=b"", cwd=None, timeout=PATIENCE):
         """Run ``headway ARGUMENTS`` and return its answer."""
         return self._answer(["-m", "headway", *arguments], stdin, cwd, timeout)
 
-    def python(
-        self,
-        script: str,
-        *arguments: str | Path,
-        stdin: bytes = b"",
-        cwd: Path | None = None,
-        timeout: float = PATIENCE,
-    ) -> Answer:
+    def python(self, script, *arguments, stdin=b"", cwd=None, timeout=PATIENCE):
         """Run a script of Python, which finds the arguments in ``sys.argv[1:]``, and return its answer."""
         return self._answer(["-c", script, *arguments], stdin, cwd, timeout)
 
-    def run_each(
-        self, cases: Iterable[Sequence[str | Path]], cwd: Path, stdin: Iterable[bytes] = ()
-    ) -> list[Answer]:
+    def run_each(self, cases, cwd, stdin=()):
         """Run ``headway`` with the arguments of each case, in a directory, and return the answers.
 
         It costs less than ``run`` where a command ends soon, such as with an error.
@@ -96,24 +80,22 @@ class Side:
             for *texts, code in json.loads(answers.out)
         ]
 
-    def _answer(
-        self, arguments: list[str | Path], stdin: bytes, cwd: Path | None, timeout: float
-    ) -> Answer:
+    def _answer(self, arguments, stdin, cwd, timeout):
         done = subprocess.run(
             [self._interpreter(), *map(str, arguments)],
             input=stdin, capture_output=True, cwd=cwd, env=self.environment(), timeout=timeout,
         )  # fmt: skip
         return Answer(done.stdout, done.stderr, done.returncode)
 
-    def _interpreter(self) -> str:
+    def _interpreter(self):
         own = self.checkout / ".venv" / "bin" / "python"
         return str(own) if own.exists() else sys.executable
 
-    def command(self, *arguments: str | Path) -> list[str]:
+    def command(self, *arguments):
         """Return the words that start ``headway ARGUMENTS``."""
         return [self._interpreter(), "-m", "headway", *map(str, arguments)]
 
-    def environment(self) -> dict[str, str]:
+    def environment(self):
         """Return the variables of its processes."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("HEADWAY")}
         if self.cache:
@@ -125,7 +107,7 @@ class Side:
         }  # fmt: skip
 
 
-def scrub(text: str) -> str:
+def scrub(text):
     """Replace what differs between two runs of the same program: absolute paths, ports, times, speeds and versions.
 
     It would also hide changes of such words in a translation: use it for messages only.
@@ -135,7 +117,7 @@ def scrub(text: str) -> str:
     return text
 
 
-def write_tree(path: Path, folder: Path, names_only: Sequence[str] = ()) -> None:
+def write_tree(path, folder, names_only=()):
     """Write a list of the files of a directory: the lines of text, scrubbed, and digests of the rest.
 
     Args:
@@ -161,7 +143,7 @@ def write_tree(path: Path, folder: Path, names_only: Sequence[str] = ()) -> None
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 
 
-def describe_weights(content: bytes) -> list[str]:
+def describe_weights(content):
     """Return a line for each array of a safetensors file: name, type, shape and digest."""
     size = int.from_bytes(content[:8], "little")
     data = content[8 + size :]
@@ -172,7 +154,7 @@ def describe_weights(content: bytes) -> list[str]:
     ]
 
 
-def write_messages(path: Path, answers: Iterable[tuple[str, Answer]]) -> None:
+def write_messages(path, answers):
     """Write a line of JSON for each case: its name, exit code and what it printed, scrubbed."""
     rows = (
         {"case": case, "code": answer.code, "out": scrub(answer.out.decode()), "err": scrub(answer.err.decode())}
@@ -181,7 +163,7 @@ def write_messages(path: Path, answers: Iterable[tuple[str, Answer]]) -> None:
     write_json(path, rows)
 
 
-def write_json(path: Path, rows: Iterable[object]) -> None:
+def write_json(path, rows):
     """Write a line of JSON for each row."""
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     path.write_text(text, encoding="utf-8", newline="\n")

@@ -25,19 +25,19 @@ WORDS = {
 }  # fmt: skip
 
 
-def read_cases(name: str) -> list[str]:
+def read_cases(name):
     """Return the cases of a file, one on each line; lines that begin with # are comments."""
     lines = (CASES / name).read_text("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
 
 
-def plain(model: Path, count: int = 1000, language: str = "en") -> list[str]:
+def plain(model, count=1000, language="en"):
     """Return the first lines of the corpus's test text, which the model has not seen."""
     path = model.with_name("model-text") / f"test.{language}"
     return path.read_text("utf-8").splitlines()[:count]
 
 
-def marked(model: Path, count: int = 300) -> list[str]:
+def marked(model, count=300):
     """Return lines with placeholders, tags, addresses, codes, labels, symbols and capitals, all kinds equally often."""
     chosen = random.Random(56)
     sentences = [line for line in plain(model) if len(line.split()) > 4]
@@ -46,7 +46,7 @@ def marked(model: Path, count: int = 300) -> list[str]:
     ]
 
 
-def mark(line: str, kind: int, chosen: random.Random) -> str:
+def mark(line, kind, chosen):
     """Put text of a kind that must stay into a line, at a random word."""
     words = line.split()
     place = chosen.randrange(1, len(words) - 1)
@@ -66,7 +66,7 @@ def mark(line: str, kind: int, chosen: random.Random) -> str:
     )[kind - 7]  # fmt: skip
 
 
-def pairs(count: int, seed: int = 1) -> list[tuple[str, str]]:
+def pairs(count, seed=1):
     """Return pairs of sentences in English and German that are made of a few words."""
     chosen = random.Random(seed)
     nouns, verbs, adverbs, adjectives = (list(WORDS)[slice(*ends)] for ends in ((0, 6), (6, 11), (11, 16), (16, 20)))  # fmt: skip
@@ -80,14 +80,14 @@ def pairs(count: int, seed: int = 1) -> list[tuple[str, str]]:
     return found
 
 
-def write_lines(path: Path, lines: list[str]) -> Path:
+def write_lines(path, lines):
     """Write lines to a file, compressed if its name says so, and return the path."""
     content = "".join(f"{line}\n" for line in lines).encode()
     path.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
     return path
 
 
-def write_pairs(folder: Path, name: str, rows: list[tuple[str, str]]) -> list[Path]:
+def write_pairs(folder, name, rows):
     """Write ``NAME.en`` and ``NAME.de``, and return the two paths."""
     return [
         write_lines(folder / f"{name}.{language}", [row[side] for row in rows])

@@ -5,13 +5,13 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import Side, write_messages, write_tree
+from side import write_messages, write_tree
 from texts import CASES, plain, read_cases, write_lines
 
 VOLATILE = ("run.json", "state.json", "timings.jsonl", "SHA256SUMS", ".lock")
 
 
-def record(side: Side, model: Path, out: Path) -> None:
+def record(side, model, out):
     """Run each command, and write what is printed and what all of it leaves."""
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -24,7 +24,7 @@ def record(side: Side, model: Path, out: Path) -> None:
                 write_tree(out / f"{run.name}.txt", run, VOLATILE)
 
 
-def write_files(folder: Path, model: Path) -> None:
+def write_files(folder, model):
     """Write settings and text of the built-in corpus: pairs of sentences, and sentences with their kinds."""
     for path in CASES.glob("*.toml"):
         shutil.copy(path, folder)

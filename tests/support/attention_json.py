@@ -1,14 +1,13 @@
 """Reads the attention maps that Headway writes as JSON, as somebody else would."""
 
 import base64
-from typing import Any
 
 import numpy as np
 
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 
 
-def read_maps(values: dict[str, Any]) -> AttentionMaps:
+def read_maps(values):
     """Return the maps of the JSON values of a file, a page or the server."""
     maps = {}
     for kind, part in values["maps"].items():

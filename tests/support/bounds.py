@@ -1,7 +1,6 @@
 """What a hostile file may cost: seconds, and memory."""
 
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from support.processes import read_memory
 RESET = Path("/proc/self/clear_refs")
 
 
-def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
+def grows_less(work, count, times):
     """Return whether some work takes less than so many times as long for four times of a count.
 
     It takes about 4 times as long, or 16 if the time is its square. Before and after the fourfold count the single one
@@ -20,10 +19,10 @@ def grows_less(work: Callable[[int], object], count: int, times: float) -> bool:
     it took too long is it all measured again, because a busy machine may disturb the fourfold count alone.
     """
 
-    def seconds(count: int) -> float:
+    def seconds(count):
         return timeit(lambda: work(count), number=1, timer=time.process_time)
 
-    def is_less() -> bool:
+    def is_less():
         before, fourfold, after = (seconds(each) for each in (count, 4 * count, count))
         return fourfold < times * min(before, after)
 
@@ -39,7 +38,7 @@ class Cost:
 
 
 @contextmanager
-def measured() -> Iterator[Cost]:
+def measured():
     """Measure what runs inside.
 
     Where the system cannot say what was held at most (it is Linux that can), only time counts.
@@ -58,7 +57,7 @@ def measured() -> Iterator[Cost]:
 
 
 @contextmanager
-def bounded(seconds: float = 5, megabytes: float = 200) -> Iterator[None]:
+def bounded(seconds=5, megabytes=200):
     """See that what runs inside takes no more processor time, and never holds more memory beside what is held."""
     cost = Cost()
     try:

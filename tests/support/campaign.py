@@ -10,10 +10,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
 
 
 class Campaign:
@@ -30,14 +29,14 @@ class Campaign:
         figures: What was measured: a name, a value, and whether it reaches its target, if it has one.
     """
 
-    def __init__(self, folder: Path, options: argparse.Namespace) -> None:
+    def __init__(self, folder, options):
         self.folder, self.options = folder, options
         self.luck = random.Random(getattr(options, "seed", 1))
         self.broken: list[str] = []
         self.counts: Counter[str] = Counter()
         self.figures: list[tuple[str, float, bool | None]] = []
 
-    def figure(self, name: str, value: float, holds: bool | None = None) -> None:
+    def figure(self, name, value, holds=None):
         """Print a figure and keep it; one that misses its target is a broken promise."""
         self.figures.append((name, value, holds))
         verdict = {True: "ok", False: "MISSED", None: ""}[holds]
@@ -45,13 +44,13 @@ class Campaign:
         if holds is False:
             self.broken.append(f"{name}: {value:.2f}")
 
-    def expect(self, holds: bool, otherwise: str) -> None:
+    def expect(self, holds, otherwise):
         """Note a broken promise."""
         if not holds:
             self.broken.append(otherwise)
             print(otherwise, flush=True)
 
-    def compare(self, path: Path, reference: Path, names: Iterable[str]) -> None:
+    def compare(self, path, reference, names):
         """Compare files of a directory with those of another one, byte by byte; count the directory."""
         for name in names:  # "." is a file itself
             file, other = path / name, reference / name
@@ -61,9 +60,7 @@ class Campaign:
         self.expect(not leftovers, f"left behind: {leftovers}")
         self.counts["directories compared"] += 1
 
-    def start(
-        self, *words: object, log: Path, launcher: Iterable[str] = (), **environment: str
-    ) -> "subprocess.Popen[bytes]":
+    def start(self, *words, log, launcher=(), **environment):
         """Start ``headway WORDS``; its messages are added to a log.
 
         Args:
@@ -76,27 +73,23 @@ class Campaign:
         with log.open("ab") as file:
             return subprocess.Popen(command, stdout=file, stderr=file, env=os.environ | environment)
 
-    def finish(
-        self, process: "subprocess.Popen[bytes]", log: Path, seconds: float = 1800.0
-    ) -> None:
+    def finish(self, process, log, seconds=1800.0):
         """Wait for the end of a command, which must succeed and print no traceback."""
         code, text = process.wait(seconds), log.read_text()
         self.expect(code == 0, f"{log}: exit code {code}: {text[-500:]}")
         self.expect("Traceback" not in text, f"{log}: a traceback: {text[-2000:]}")
 
-    def kill(self, process: int) -> None:
+    def kill(self, process):
         """Kill a process (kill -9), unless it has ended."""
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
 
-    def work(self) -> None:
+    def work(self):
         """Do all of it."""
         raise NotImplementedError
 
     @classmethod
-    def run(
-        cls, about: str | None, arguments: Mapping[str, Any], *, passes_on: bool = False
-    ) -> NoReturn:
+    def run(cls, about, arguments, *, passes_on=False):
         """Be the script of a campaign: read its arguments, do its work, and print the figures.
 
         The directory of the work is kept if a promise is broken. The exit code is then 1.
@@ -136,7 +129,7 @@ class Campaign:
         sys.exit(bool(campaign.broken))
 
 
-def wait_until(holds: Callable[[], object], seconds: float, what: str = "") -> None:
+def wait_until(holds, seconds, what=""):
     """Wait until something holds.
 
     Raises:
@@ -149,6 +142,6 @@ def wait_until(holds: Callable[[], object], seconds: float, what: str = "") -> N
         time.sleep(0.005)
 
 
-def note(*words: object) -> None:
+def note(*words):
     """Print how far a campaign is."""
     print(*words, file=sys.stderr, flush=True)

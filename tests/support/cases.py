@@ -1,21 +1,20 @@
 """Tables of cases: the file ``NAME.toml`` beside a file of tests ``NAME.py``."""
 
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 
-def read_rows(file: str, name: str) -> list[Any]:
+def read_rows(file, name):
     """Return the rows of a table in the TOML file beside a file."""
     text = Path(file).with_suffix(".toml").read_text(encoding="utf-8")
     rows: list[Any] = tomllib.loads(text)[name]["rows"]
     return rows
 
 
-def each_case(test: Callable[..., None]) -> pytest.MarkDecorator:
+def each_case(test):
     """Run a test for each row of the table that has its name, in the TOML file beside its own file."""
     path = Path(test.__code__.co_filename).with_suffix(".toml")
     table = tomllib.loads(path.read_text(encoding="utf-8"))[test.__name__]

@@ -13,19 +13,19 @@ PAD = 0
 
 
 class ScaledDotProductAttention(nn.Module):
-    def __init__(self, temperature: float, attn_dropout: float = 0.1) -> None:
+    def __init__(self, temperature, attn_dropout=0.1):
         super().__init__()
         self.temperature = temperature
         self.dropout = nn.Dropout(attn_dropout)
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, q, k, v, mask):
         attn = torch.bmm(q, k.transpose(1, 2)) / self.temperature
         attn = attn.masked_fill(mask, -np.inf).softmax(2)
         return torch.bmm(self.dropout(attn), v)
 
 
 class MultiHeadAttention(nn.Module):
-    def __init__(self, n_head: int, d_model: int, d_k: int, d_v: int, dropout: float) -> None:
+    def __init__(self, n_head, d_model, d_k, d_v, dropout):
         super().__init__()
         self.n_head, self.d_k, self.d_v = n_head, d_k, d_v
         self.w_qs = nn.Linear(d_model, n_head * d_k)
@@ -36,10 +36,10 @@ class MultiHeadAttention(nn.Module):
         self.fc = nn.Linear(n_head * d_v, d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, q, k, v, mask):
         sz_b, residual = q.size(0), q
 
-        def split(x: Tensor, width: int) -> Tensor:  # (n*b) x length x width
+        def split(x, width):  # (n*b) x length x width
             x = x.view(sz_b, -1, self.n_head, width)
             return x.permute(2, 0, 1, 3).contiguous().view(-1, x.size(1), width)
 
@@ -51,54 +51,43 @@ class MultiHeadAttention(nn.Module):
 
 
 class PositionwiseFeedForward(nn.Module):
-    def __init__(self, d_in: int, d_hid: int, dropout: float) -> None:
+    def __init__(self, d_in, d_hid, dropout):
         super().__init__()
         self.w_1 = nn.Conv1d(d_in, d_hid, 1)
         self.w_2 = nn.Conv1d(d_hid, d_in, 1)
         self.layer_norm = nn.LayerNorm(d_in)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x):
         output = self.w_2(F.relu(self.w_1(x.transpose(1, 2)))).transpose(1, 2)
         return self.layer_norm(self.dropout(output) + x)
 
 
 class EncoderLayer(nn.Module):
-    def __init__(
-        self, d_model: int, d_inner: int, n_head: int, d_k: int, d_v: int, dropout: float
-    ) -> None:
+    def __init__(self, d_model, d_inner, n_head, d_k, d_v, dropout):
         super().__init__()
         self.slf_attn = MultiHeadAttention(n_head, d_model, d_k, d_v, dropout)
         self.pos_ffn = PositionwiseFeedForward(d_model, d_inner, dropout)
 
-    def forward(self, enc_input: Tensor, non_pad_mask: Tensor, slf_attn_mask: Tensor) -> Tensor:
+    def forward(self, enc_input, non_pad_mask, slf_attn_mask):
         enc_output = self.slf_attn(enc_input, enc_input, enc_input, slf_attn_mask) * non_pad_mask
         return self.pos_ffn(enc_output) * non_pad_mask
 
 
 class DecoderLayer(nn.Module):
-    def __init__(
-        self, d_model: int, d_inner: int, n_head: int, d_k: int, d_v: int, dropout: float
-    ) -> None:
+    def __init__(self, d_model, d_inner, n_head, d_k, d_v, dropout):
         super().__init__()
         self.slf_attn = MultiHeadAttention(n_head, d_model, d_k, d_v, dropout)
         self.enc_attn = MultiHeadAttention(n_head, d_model, d_k, d_v, dropout)
         self.pos_ffn = PositionwiseFeedForward(d_model, d_inner, dropout)
 
-    def forward(
-        self,
-        dec_input: Tensor,
-        enc_output: Tensor,
-        non_pad_mask: Tensor,
-        slf_attn_mask: Tensor,
-        dec_enc_attn_mask: Tensor,
-    ) -> Tensor:
+    def forward(self, dec_input, enc_output, non_pad_mask, slf_attn_mask, dec_enc_attn_mask):
         dec_output = self.slf_attn(dec_input, dec_input, dec_input, slf_attn_mask) * non_pad_mask
         dec_output = self.enc_attn(dec_output, enc_output, enc_output, dec_enc_attn_mask)
         return self.pos_ffn(dec_output * non_pad_mask) * non_pad_mask
 
 
-def get_sinusoid_encoding_table(n_position: int, d_hid: int, padding_idx: int) -> Tensor:
+def get_sinusoid_encoding_table(n_position, d_hid, padding_idx):
     angle = [
         [position / np.power(10000, 2 * (j // 2) / d_hid) for j in range(d_hid)]
         for position in range(n_position)
@@ -110,24 +99,22 @@ def get_sinusoid_encoding_table(n_position: int, d_hid: int, padding_idx: int) -
     return torch.FloatTensor(table)
 
 
-def hide_padding(seq_k: Tensor, seq_q: Tensor) -> Tensor:
+def hide_padding(seq_k, seq_q):
     return (seq_k == PAD)[:, None].expand(-1, seq_q.size(1), -1)
 
 
-def embed_positions(len_max_seq: int, width: int) -> nn.Embedding:
+def embed_positions(len_max_seq, width):
     return nn.Embedding.from_pretrained(get_sinusoid_encoding_table(len_max_seq + 1, width, PAD))
 
 
 class Encoder(nn.Module):
-    def __init__(
-        self, vocab: int, len_max_seq: int, d_word_vec: int, n_layers: int, *shape: float
-    ) -> None:
+    def __init__(self, vocab, len_max_seq, d_word_vec, n_layers, *shape):
         super().__init__()
         self.src_word_emb = nn.Embedding(vocab, d_word_vec, padding_idx=PAD)
         self.position_enc = embed_positions(len_max_seq, d_word_vec)
         self.layer_stack = nn.ModuleList(EncoderLayer(*shape) for _ in range(n_layers))  # type: ignore[arg-type]
 
-    def forward(self, src_seq: Tensor, src_pos: Tensor) -> Tensor:
+    def forward(self, src_seq, src_pos):
         mask, non_pad_mask = hide_padding(src_seq, src_seq), (src_seq != PAD)[..., None]
         output: Tensor = self.src_word_emb(src_seq) + self.position_enc(src_pos)
         for layer in self.layer_stack:
@@ -136,17 +123,13 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    def __init__(
-        self, vocab: int, len_max_seq: int, d_word_vec: int, n_layers: int, *shape: float
-    ) -> None:
+    def __init__(self, vocab, len_max_seq, d_word_vec, n_layers, *shape):
         super().__init__()
         self.tgt_word_emb = nn.Embedding(vocab, d_word_vec, padding_idx=PAD)
         self.position_enc = embed_positions(len_max_seq, d_word_vec)
         self.layer_stack = nn.ModuleList(DecoderLayer(*shape) for _ in range(n_layers))  # type: ignore[arg-type]
 
-    def forward(
-        self, tgt_seq: Tensor, tgt_pos: Tensor, src_seq: Tensor, enc_output: Tensor
-    ) -> Tensor:
+    def forward(self, tgt_seq, tgt_pos, src_seq, enc_output):
         later = torch.ones(tgt_seq.size(1), tgt_seq.size(1), dtype=torch.bool).triu(1)
         slf_attn_mask = hide_padding(tgt_seq, tgt_seq) | later
         masks = (tgt_seq != PAD)[..., None], slf_attn_mask, hide_padding(src_seq, tgt_seq)
@@ -159,18 +142,18 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     def __init__(
         self,
-        n_src_vocab: int,
-        n_tgt_vocab: int,
-        len_max_seq: int,
-        d_word_vec: int = 512,
-        d_model: int = 512,
-        d_inner: int = 2048,
-        n_layers: int = 6,
-        n_head: int = 8,
-        d_k: int = 64,
-        d_v: int = 64,
-        dropout: float = 0.1,
-    ) -> None:
+        n_src_vocab,
+        n_tgt_vocab,
+        len_max_seq,
+        d_word_vec=512,
+        d_model=512,
+        d_inner=2048,
+        n_layers=6,
+        n_head=8,
+        d_k=64,
+        d_v=64,
+        dropout=0.1,
+    ):
         super().__init__()
         shape = n_layers, d_model, d_inner, n_head, d_k, d_v, dropout
         self.encoder = Encoder(n_src_vocab, len_max_seq, d_word_vec, *shape)
@@ -180,7 +163,7 @@ class Transformer(nn.Module):
         self.x_logit_scale = d_model**-0.5
         self.encoder.src_word_emb.weight = self.decoder.tgt_word_emb.weight
 
-    def forward(self, src_seq: Tensor, src_pos: Tensor, tgt_seq: Tensor, tgt_pos: Tensor) -> Tensor:
+    def forward(self, src_seq, src_pos, tgt_seq, tgt_pos):
         tgt_seq, tgt_pos = tgt_seq[:, :-1], tgt_pos[:, :-1]
         enc_output = self.encoder(src_seq, src_pos)
         dec_output = self.decoder(tgt_seq, tgt_pos, src_seq, enc_output)

@@ -12,7 +12,7 @@ from support.processes import Forked
 BIN = Path(sys.executable).parent / "headway"
 
 
-def headway(*words: str, text: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def headway(*words, text="", **environment):
     """Start the command as a user does, which takes seconds where it imports torch."""
     return subprocess.run(
         [BIN, *words],
@@ -25,9 +25,7 @@ def headway(*words: str, text: str = "", **environment: str) -> subprocess.Compl
     )
 
 
-def fork_headway(
-    *words: str, text: str = "", output: str | None = None
-) -> subprocess.CompletedProcess[str]:
+def fork_headway(*words, text="", output=None):
     """Run the command in a forked process, which has all modules already.
 
     Args:
@@ -41,7 +39,7 @@ def fork_headway(
         given.write_text(text, encoding="utf-8")
         printed.touch()
 
-        def work() -> None:
+        def work():
             os.dup2(os.open(given, os.O_RDONLY), 0)
             os.dup2(os.open(output or printed, os.O_WRONLY), 1)
             sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115

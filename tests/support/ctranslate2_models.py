@@ -1,19 +1,13 @@
 """A writer of CTranslate2's ``model.bin``: tests need files that CTranslate2 itself would not write."""
 
 import struct
-from collections.abc import Mapping
-from pathlib import Path
-from typing import BinaryIO
 
 import torch
-from torch import Tensor
 
 from headway.ext.exchange.ctranslate2.binary import REVISION, SPEC, TYPES, VERSION
 
 
-def write_variables(
-    path: Path, variables: Mapping[str, Tensor], aliases: Mapping[str, str] | None = None
-) -> None:
+def write_variables(path, variables, aliases=None):
     """Write tensors as they are, and other names for some of them; see `headway.ext.exchange.ctranslate2.binary` for the layout."""
     with path.open("wb") as file:
         file.write(struct.pack("<I", VERSION))
@@ -31,6 +25,6 @@ def write_variables(
                 _write_string(file, name)
 
 
-def _write_string(file: BinaryIO, text: str) -> None:
+def _write_string(file, text):
     data = text.encode()
     file.write(struct.pack("<H", len(data) + 1) + data + b"\0")

@@ -8,10 +8,9 @@ import os
 import shutil
 import signal
 import struct
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -35,7 +34,7 @@ NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 0.5, 7.0, 1e4, 1e9, 2147483
 SKIPPED = {"certificate.json", "headway.json", "README.md"}
 
 
-def write_models(model: Path, folder: Path) -> dict[str, Path]:
+def write_models(model, folder):
     """Export a model directory to each format that can be imported; return them by format."""
     from headway.ext.exchange.argos.package import unpack
     from headway.ext.exchange.exporting import export_model
@@ -51,7 +50,7 @@ def write_models(model: Path, folder: Path) -> dict[str, Path]:
     return formats
 
 
-def change_header(data: bytes, random: Random) -> bytes:
+def change_header(data, random):
     """Change the names, shapes, types and places in a safetensors file, which stay well formed."""
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
@@ -78,7 +77,7 @@ def change_header(data: bytes, random: Random) -> bytes:
     return struct.pack("<Q", len(text) + random.choice([0, 0, 0, 1, -1])) + text + data[8 + size :]
 
 
-def change_pieces(data: bytes, random: Random) -> bytes:
+def change_pieces(data, random):
     """Change the pieces of a sentencepiece file, and sometimes the table of its normalization."""
     from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
@@ -100,7 +99,7 @@ def change_pieces(data: bytes, random: Random) -> bytes:
     return bytes(proto.SerializeToString())
 
 
-def change_number(file: Path, random: Random) -> None:
+def change_number(file, random):
     """Change one of the single numbers of a ``model.bin``, such as the number of heads."""
     from headway.ext.exchange.ctranslate2.binary import read_variables
     from support.ctranslate2_models import write_variables
@@ -110,7 +109,7 @@ def change_number(file: Path, random: Random) -> None:
     write_variables(file, {**variables, name: torch.tensor(random.choice(NUMBERS))})
 
 
-def write_settings(values: dict[str, Any]) -> bytes:
+def write_settings(values):
     """Return the settings of a model."""
     return json.dumps({"format": 1, "languages": ["en", "de"], "settings": values}).encode()
 
@@ -146,30 +145,30 @@ LARGE: dict[str, Callable[[], bytes]] = {
 }
 
 
-def safetensors(header: bytes) -> bytes:
+def safetensors(header):
     """Return a safetensors file without numbers."""
     return struct.pack("<Q", len(header)) + header
 
 
-def _tensors(name: str, count: int) -> bytes:
+def _tensors(name, count):
     entry = '"' + name + '":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
     return safetensors(("{" + ",".join(entry.format(i) for i in range(count)) + "}").encode())
 
 
-def _binary(count: int, tensors: bytes, aliases: bytes = bytes(4)) -> bytes:
+def _binary(count, tensors, aliases=bytes(4)):
     spec = b"TransformerSpec\0"
     head = struct.pack("<IH", 6, len(spec)) + spec + struct.pack("<II", 7, count)
     return head + tensors + aliases
 
 
-def _small_variables(count: int) -> bytes:
+def _small_variables(count):
     one = b"".join(
         b"\x08\0%07x\0\0\x01\x01\0\0\0a" % i for i in range(count)
     )  # a name, rank 0, int8, one byte
     return _binary(count, one)
 
 
-def _many_aliases(count: int) -> bytes:
+def _many_aliases(count):
     one = b"\x02\0a\0\0\x01\x01\0\0\0a"
     pairs = b"".join(b"\x08\0%07x\0\x02\0a\0" % i for i in range(count))
     return _binary(1, one, struct.pack("<I", count) + pairs)
@@ -193,7 +192,7 @@ CHANGES: dict[str, Callable[[bytes, Random], bytes]] = {
 }  # fmt: skip
 
 
-def damage(model: Path, random: Random) -> str:
+def damage(model, random):
     """Damage one file of a model, or two; return what was done."""
     files = sorted(f for f in model.rglob("*") if f.is_file() and f.name not in SKIPPED)
     done = []
@@ -249,13 +248,13 @@ class Outcome(NamedTuple):
     megabytes: float
 
     @property
-    def is_right(self) -> bool:
+    def is_right(self):
         """Whether the model was refused or works, within the bounds that are promised."""
         is_known = self.what in ("refused", "accepted")
         return is_known and self.seconds <= 5 and self.megabytes <= 200
 
 
-def try_out(model: Path, format_name: str = "headway") -> Outcome:
+def try_out(model, format_name="headway"):
     """Load or import a model and translate with it; a hang ends this process with SIGALRM."""
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
     imported = model.with_name("imported")
@@ -284,7 +283,7 @@ def try_out(model: Path, format_name: str = "headway") -> Outcome:
     return Outcome(what, cost.seconds, cost.megabytes - size / 1e6)
 
 
-def damaged(formats: Mapping[str, Path], folder: Path, seed: int) -> tuple[str, Outcome]:
+def damaged(formats, folder, seed):
     """Copy a model of one of the formats, damage the copy, and try it out."""
     random, directory = Random(seed), folder / "model"
     name = random.choice([*formats])

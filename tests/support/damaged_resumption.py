@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 from headway.cli.main import dispatch, main
@@ -47,12 +46,12 @@ class Case:
     log: str
 
     @property
-    def is_right(self) -> bool:
+    def is_right(self):
         """Whether the run ended with the same weights, or said why not."""
         return self.outcome in ("same weights", "rejected", "explained")
 
     @property
-    def messages(self) -> list[str]:
+    def messages(self):
         """The messages of the resume, without names of directories and numbers."""
         lines = [line for line in self.log.splitlines() if "/run" in line]
         return [re.sub(r"\d+", "N", re.sub(r"\S*/run\b", "RUN", line)) for line in lines]
@@ -65,7 +64,7 @@ class DamagedRuns:
         folder: An empty directory.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         folder.chmod(0o755)
         self.folder = folder
         corpus = write_corpus(folder)
@@ -83,7 +82,7 @@ class DamagedRuns:
             _train(folder / "other-seed", corpus, last=10, training__seed=2),
         ]
 
-    def resume(self, number: int) -> Case:
+    def resume(self, number):
         """Damage a copy of a run, resume it, and compare it with the run that was never interrupted."""
         luck = Random(number)
         original = luck.choice([self.stopped] * 4 + [self.whole])
@@ -101,9 +100,7 @@ class DamagedRuns:
                 return Case(case.damage, f"put back, but {again.outcome}", case.log + again.log)
         return case
 
-    def _judge(
-        self, path: Path, original: Path, damaged: list[tuple[str, str]], *, is_extended: bool
-    ) -> Case:
+    def _judge(self, path, original, damaged, *, is_extended):
         options = ["--training.max-steps", "20"] if is_extended else []
         words = (
             f"{original.name}: {'; '.join(f'{name} {kind}' for name, kind in damaged)} {options}"
@@ -131,7 +128,7 @@ class DamagedRuns:
         return Case(words, "explained" if is_explained else f"silent: {different[0]}", log)
 
 
-def _train(path: Path, corpus: list[str], last: int = 17, **changes: object) -> Path:
+def _train(path, corpus, last=17, **changes):
     """Train a tiny run to its end, or to a step; if it can, a resume writes TensorBoard's curves."""
     has_tensorboard = importlib.util.find_spec("tensorboard") is not None
     changes |= {"training__tensorboard": str(has_tensorboard).lower(), "training__average": 4}
@@ -144,7 +141,7 @@ def _train(path: Path, corpus: list[str], last: int = 17, **changes: object) -> 
     return path
 
 
-def damage(path: Path, others: list[Path], luck: Random) -> list[tuple[str, str]]:
+def damage(path, others, luck):
     """Damage one place of a run, or two.
 
     Args:
@@ -193,7 +190,7 @@ def damage(path: Path, others: list[Path], luck: Random) -> list[tuple[str, str]
     return done
 
 
-def _change_content(place: Path, luck: Random) -> bytes:
+def _change_content(place, luck):
     """Return the content of a file with changes; of JSON often a value, and of a text a line."""
     data = place.read_bytes()
     with contextlib.suppress(ValueError):  # it is damaged already
@@ -206,7 +203,7 @@ def _change_content(place: Path, luck: Random) -> bytes:
     return damage_bytes(data, luck)[0]
 
 
-def put_back(path: Path, original: Path, names: list[str]) -> None:
+def put_back(path, original, names):
     """Restore the damaged files and directories of a run from the original."""
     for leftover in path.rglob(".tmp-*"):  # such as a checkpoint that a resume could not delete
         delete(leftover)
@@ -220,9 +217,7 @@ def put_back(path: Path, original: Path, names: list[str]) -> None:
             shutil.copy2(source, place)
 
 
-def _resume(
-    path: Path, options: list[str], log: Path, *, as_nobody: bool
-) -> tuple[int | None, str]:
+def _resume(path, options, log, *, as_nobody):
     """Resume a run in a child process, which has all modules already; return exit code and output.
 
     The child gives up the rights of root if the run has files that may not be read.
@@ -240,5 +235,5 @@ def _resume(
     return code, log.read_text(errors="replace")
 
 
-def _are_equal(file: Path, other: Path) -> bool:
+def _are_equal(file, other):
     return file.is_file() and file.read_bytes() == other.read_bytes()

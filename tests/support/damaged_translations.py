@@ -1,7 +1,6 @@
 """Good translations with a placeholder or a name, and the same with this placeholder or name damaged."""
 
 import random
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 PLACEHOLDERS = (
@@ -30,9 +29,7 @@ class Damaged(NamedTuple):
     damage: str
 
 
-def damage_placeholders(
-    pairs: Sequence[tuple[str, str]], count: int, seed: int
-) -> Iterator[Damaged]:
+def damage_placeholders(pairs, count, seed):
     """Put placeholders into pairs of texts, and damage those of the translations."""
     chooser = random.Random(seed)
     for _ in range(count):
@@ -65,7 +62,7 @@ def damage_placeholders(
         )
 
 
-def damage_names(pairs: Sequence[tuple[str, str]], count: int, seed: int) -> Iterator[Damaged]:
+def damage_names(pairs, count, seed):
     """Put names into pairs of texts, and drop those of the translations, or write another name."""
     chooser = random.Random(seed)
     for _ in range(count):

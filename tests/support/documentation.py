@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -38,7 +37,7 @@ class Block:
     text: str
 
 
-def read_blocks(page: Path) -> list[Block]:
+def read_blocks(page):
     """Return the blocks of code of a page of the repository."""
     return [
         Block(token.map[0] + 1 if token.map else 0, token.info.strip(), token.content)
@@ -47,14 +46,14 @@ def read_blocks(page: Path) -> list[Block]:
     ]
 
 
-def read_code_spans(page: Path) -> list[str]:
+def read_code_spans(page):
     """Return the code inside the sentences of a page."""
     tokens = MarkdownIt().enable("table").parse((ROOT / page).read_text(encoding="utf-8"))
     children = [child for token in tokens for child in token.children or []]
     return [child.content for child in children if child.type == "code_inline"]
 
 
-def read_table(page: Path, *columns: str, heading: str = "") -> list[list[str]]:
+def read_table(page, *columns, heading=""):
     """Return the rows of that table of a page whose first columns have these names; there must be one.
 
     Args:
@@ -81,7 +80,7 @@ def read_table(page: Path, *columns: str, heading: str = "") -> list[list[str]]:
     return rows
 
 
-def record_commands(texts: Iterable[str], directory: Path) -> list[list[list[str]]]:
+def record_commands(texts, directory):
     """Return for each text the commands that a shell would run, each as its words."""
     lines = [f"eval {shlex.quote(_without_files(text))}\nprintf '\\035' >&3\n" for text in texts]
     read, write = os.pipe()
@@ -101,6 +100,6 @@ def record_commands(texts: Iterable[str], directory: Path) -> list[list[list[str
     ]
 
 
-def _without_files(text: str) -> str:
+def _without_files(text):
     """Drop redirections to and from files, which are not there."""
     return re.sub(r"(?<=\s)\d?(?:<|>>?)\s*[\w./$-]+", "", text)

@@ -4,22 +4,17 @@ Sizes are primes, so that every width needs padding; vectors are whole in the sh
 """
 
 import random
-from collections.abc import Sequence
-from ctypes import CDLL
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from headway.config import ModelConfig, SearchConfig
 from headway.ext.native import decoding
 from headway.ext.native.library import failure_reason
 from headway.model import Transformer
-from headway.translation import Hypothesis
 from headway.translation.alignment import alignment_layers
-from headway.translation.engines.protocols import Engine, LayerChoice
 from headway.translation.token_search import search_engine
 
 EOS, VOCAB = 1, 211
@@ -51,14 +46,14 @@ LIBRARY = decoding.library()
 native = pytest.mark.skipif(LIBRARY is None, reason=failure_reason("decoding"))
 
 
-def library(precision: str = "fp32") -> CDLL:
+def library(precision="fp32"):
     assert LIBRARY is not None
     if precision == "bf16" and not LIBRARY.headway_has_bf16():
         pytest.skip("no bf16 instructions")
     return LIBRARY
 
 
-def model_of(shape: dict[str, Any], seed: int = 1) -> Transformer:
+def model_of(shape, seed=1):
     torch.manual_seed(seed)
     model = Transformer(ModelConfig(**{**SMALL, **shape})).eval()
     with torch.no_grad():
@@ -70,33 +65,18 @@ def model_of(shape: dict[str, Any], seed: int = 1) -> Transformer:
     return model
 
 
-def sources(count: int, seed: int = 1, longest: int = 23) -> list[list[int]]:
+def sources(count, seed=1, longest=23):
     chooser = random.Random(seed)
     lengths = [1, longest, *(chooser.randrange(1, longest) for _ in range(count))][:count]
     return [[chooser.randrange(2, VOCAB - 1) for _ in range(n)] for n in lengths]
 
 
-def search_batch(
-    engine: Engine,
-    texts: Sequence[Sequence[int]],
-    limits: Sequence[int],
-    *,
-    beam: int,
-    alpha: float,
-    n_best: int = 1,
-    **options: Any,
-) -> list[list[Hypothesis]]:
+def search_batch(engine, texts, limits, *, beam, alpha, n_best=1, **options):
     settings = SearchConfig(beam=beam, alpha=alpha, n_best=n_best)
     return search_engine(engine, texts, limits, settings, **options)
 
 
-def search(
-    engine: Engine,
-    model: Transformer,
-    texts: Sequence[Sequence[int]],
-    beam: int = 4,
-    n_best: int = 2,
-) -> list[list[Hypothesis]]:
+def search(engine, model, texts, beam=4, n_best=2):
     limits = [5 + len(text) // 2 for text in texts]
     with torch.inference_mode():
         return search_batch(
@@ -105,9 +85,7 @@ def search(
         )  # fmt: skip
 
 
-def walk(
-    engine: Engine, model: Transformer, steps: int = 12, count: int = 7, beams: int = 3
-) -> list[Tensor]:
+def walk(engine, model, steps=12, count=7, beams=3):
     """Logits of random tokens, hypotheses reordered all the time and sentences leaving twice."""
     chooser, pad = random.Random(3), model.config.target_vocab_size - 1
     texts = sources(count)
@@ -128,17 +106,12 @@ def walk(
     return found
 
 
-def attend(
-    engine: Engine,
-    texts: Sequence[Sequence[int]],
-    targets: Sequence[Sequence[int]],
-    layers: LayerChoice = alignment_layers,
-) -> list[Tensor]:
+def attend(engine, texts, targets, layers=alignment_layers):
     """The attention weights of given targets, [T, S] each."""
     return [each.weights for each in engine.read(texts, targets, is_scored=False, layers=layers)]
 
 
-def distance(ours: list[Tensor], theirs: list[Tensor]) -> float:
+def distance(ours, theirs):
     """The largest difference, over the largest logit."""
     pairs = list(zip(ours, theirs, strict=True))
     return max(float((a - b).abs().max()) for a, b in pairs) / max(

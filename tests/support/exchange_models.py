@@ -9,7 +9,6 @@ import torch
 
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
 from headway.translation.directory import Model, load_model, save_model
 
 SMALL = ModelConfig(
@@ -65,14 +64,7 @@ REFUSED_BY_MARIAN: dict[str, dict[str, Any]] = {
 }
 
 
-def make_model(
-    tokenizer: Tokenizer,
-    shape: ModelConfig = DECIDED,
-    seed: int = 7,
-    sharp: float = 2.0,
-    kept: str = "embedding",
-    **changes: Any,
-) -> Model:
+def make_model(tokenizer, shape=DECIDED, seed=7, sharp=2.0, kept="embedding", **changes):
     """Return a model of large random weights, biases and norms, so that its translations are decided."""
     torch.manual_seed(seed)
     sizes = (tokenizer.source_vocab_size, tokenizer.target_vocab_size)
@@ -95,9 +87,7 @@ def make_model(
     return Model(network, tokenizer, config, ("en", "de"), Path("nowhere"))
 
 
-def random_model(
-    directory: Path, tokenizer: Tokenizer, shape: ModelConfig, seed: int = 5, sharp: float = 2.0
-) -> Model:
+def random_model(directory, tokenizer, shape, seed=5, sharp=2.0):
     """Save and load such a model, which searches with the usual settings."""
     made = make_model(tokenizer, shape, seed, sharp, kept="table")
     config = replace(made.config, search=SearchConfig())
@@ -105,7 +95,7 @@ def random_model(
     return load_model(directory)
 
 
-def change_json(file: Path, **values: Any) -> None:
+def change_json(file, **values):
     """Set fields of an object in a JSON file."""
     stored = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps(stored | values), encoding="utf-8")

@@ -1,41 +1,27 @@
 """Pieces and texts of extensions one by one: divided, rated, and with what must stay."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from headway import SearchConfig, Translator
-from headway.ext.documents.texts import SplitText, TextPipeline, TextTranslation
-from headway.ext.quality.quality_model import Numbers
+from headway.ext.documents.texts import TextPipeline
 from headway.ext.quality.quality_model import examine as request_features
-from headway.ext.quality.rating import RatedPiece
 from headway.translation.pipeline import find_translations
-from headway.translation.requests import Job, Read, run, together
+from headway.translation.requests import run, together
 from headway.translation.search.beam_search import Hypothesis
-from headway.translation.splitting import Piece
-from headway.translation.token_search import TokenSearch
 
 
-def translate_texts(
-    translator: Translator, texts: Sequence[str], **options: Any
-) -> list[TextTranslation]:
+def translate_texts(translator, texts, **options):
     """Translate texts of any length."""
     return run(together(map(TextPipeline.of([translator], **options).translate, texts)))
 
 
-def split_text(translator: Translator, text: str, *, is_document: bool = False) -> SplitText:
+def split_text(translator, text, *, is_document=False):
     """Split a text into the sentences that a model translates."""
     pipeline = TextPipeline.of([translator], is_document=is_document)
     return pipeline.split(pipeline.route[0], text)
 
 
-def rate(
-    translator: Translator,
-    piece: Piece,
-    found: Sequence[Hypothesis],
-    search: SearchConfig | None = None,
-    prefix: Sequence[int] = (),
-) -> tuple[list[Hypothesis], list[RatedPiece]]:
+def rate(translator, piece, found, search=None, prefix=()):
     """Rate the translations of a piece."""
     pipeline = translator.pipeline(search, quality=True)
     assert pipeline.rater is not None
@@ -43,7 +29,7 @@ def rate(
     return rated
 
 
-def rate_text(translator: Translator, source: str, target: str, *, keep: bool = True) -> RatedPiece:
+def rate_text(translator, source, target, *, keep=True):
     """Rate a text as a translation that a search has found."""
     # Samples are not replaced, but cannot follow a glossary.
     default, is_sample = translator.default_search, translator.glossary is None
@@ -54,21 +40,17 @@ def rate_text(translator: Translator, source: str, target: str, *, keep: bool = 
     return rating
 
 
-def examine(
-    translator: Translator, piece: Piece, hypothesis: Hypothesis, search: SearchConfig
-) -> Numbers:
+def examine(translator, piece, hypothesis, search):
     """Return the features of a translation of a piece."""
     request = request_features(translator.token_search, piece, hypothesis, search)
     [found] = run(_ask(request))
     return found
 
 
-def _ask(request: Read) -> Job[list[Any]]:
+def _ask(request):
     return (yield [request])
 
 
-def choose(
-    forward: TokenSearch, piece: Piece, search: SearchConfig, prefix: Sequence[int] = ()
-) -> list[Hypothesis]:
+def choose(forward, piece, search, prefix=()):
     """Return the translations of a piece without links."""
     return run(find_translations(forward, None, piece, search, prefix))

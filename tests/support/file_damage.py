@@ -20,36 +20,36 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-def somewhere(data: bytearray, random: Random) -> int:
+def somewhere(data, random):
     """Pick a place, half of the time near the beginning, where headers are."""
     return random.randrange(
         max(1, min(len(data), random.choice([64, 4_096, len(data), len(data)])))
     )
 
 
-def flip(data: bytearray, random: Random) -> None:
+def flip(data, random):
     for _ in range(random.choice([1, 1, 2, 5, 100])):
         data[somewhere(data, random)] ^= 1 << random.randrange(8)
 
 
-def overwrite(data: bytearray, random: Random) -> None:
+def overwrite(data, random):
     at, size = somewhere(data, random), random.choice([1, 4, 8, 300])
     data[at : at + size] = random.choice([bytes(size), b"\xff" * size, random.randbytes(size)])
 
 
-def insert(data: bytearray, random: Random) -> None:
+def insert(data, random):
     at = somewhere(data, random)
     data[at:at] = random.choice(
         [random.randbytes(7), b"\x80" * 9, data[at : at + 900], b"[" * 3_000, b"\r\n", b"%ff"]
     )
 
 
-def remove(data: bytearray, random: Random) -> None:
+def remove(data, random):
     at = somewhere(data, random)
     del data[at : at + random.choice([1, 8, 1_000, len(data)])]
 
 
-def number(data: bytearray, random: Random) -> None:
+def number(data, random):
     at = somewhere(data, random)
     value = random.choice(
         [0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1, len(data), len(data) * 2]
@@ -57,26 +57,26 @@ def number(data: bytearray, random: Random) -> None:
     data[at : at + 8] = struct.pack("<Q", value)
 
 
-def exchange(data: bytearray, random: Random) -> None:
+def exchange(data, random):
     a, b, size = somewhere(data, random), somewhere(data, random), random.choice([4, 64, 1_000])
     data[a : a + size], data[b : b + size] = data[b : b + size], data[a : a + size]
 
 
-def lengthen(data: bytearray, random: Random) -> None:
+def lengthen(data, random):
     data += random.randbytes(random.choice([1, 8, 5_000]))
 
 
 BYTES = [flip, flip, overwrite, insert, remove, number, exchange, lengthen]
 
 
-def damage_bytes(data: bytes, random: Random) -> tuple[bytes, str]:
+def damage_bytes(data, random):
     """Return damaged bytes, and what was done to them."""
     changed, work = bytearray(data or b"\0"), random.choice(BYTES)
     work(changed, random)
     return bytes(changed), work.__name__
 
 
-def change_json(value: Any, random: Random) -> Any:
+def change_json(value, random):
     """Return a JSON value with one thing in it changed."""
     if isinstance(value, list) and value and random.random() < 0.8:
         at = random.randrange(len(value))
@@ -104,7 +104,7 @@ def change_json(value: Any, random: Random) -> Any:
     return random.choice(ODD)
 
 
-def change_json_file(data: bytes, random: Random) -> bytes:
+def change_json_file(data, random):
     """Return JSON text with a few things in it changed."""
     values = json.loads(data)
     for _ in range(random.choice([1, 1, 3])):
@@ -112,7 +112,7 @@ def change_json_file(data: bytes, random: Random) -> bytes:
     return json.dumps(values).encode()
 
 
-def delete(place: Path) -> None:
+def delete(place):
     """Delete a file, a link or a directory, if it exists."""
     if place.is_dir() and not place.is_symlink():
         for folder in (
@@ -125,13 +125,13 @@ def delete(place: Path) -> None:
         place.unlink(missing_ok=True)
 
 
-def _copy(place: Path, other: Path, _: Random) -> None:
+def _copy(place, other, _):
     if other.exists() and place not in (other, *other.parents) and other not in place.parents:
         delete(place)
         (shutil.copytree if other.is_dir() else shutil.copy2)(other, place)
 
 
-def _swap(place: Path, other: Path, _: Random) -> None:
+def _swap(place, other, _):
     if place != other and place not in other.parents and other not in place.parents:
         kept = place.with_name(".kept")
         place.rename(kept)
@@ -139,18 +139,18 @@ def _swap(place: Path, other: Path, _: Random) -> None:
         kept.rename(other)
 
 
-def _link(place: Path, other: Path, random: Random) -> None:
+def _link(place, other, random):
     targets = ["/dev/zero", "/etc", "/nowhere", "/proc/self/mem", place.name, str(other)]
     delete(place)
     place.symlink_to(random.choice(targets))
 
 
-def _write(place: Path, content: bytes) -> None:
+def _write(place, content):
     delete(place)
     place.write_bytes(content)
 
 
-def _make(place: Path, make: Callable[[Path], object]) -> None:
+def _make(place, make):
     delete(place)
     make(place)
 
@@ -170,7 +170,7 @@ REPLACEMENTS: dict[str, Callable[[Path, Path, Random], object]] = {
 }  # fmt: skip
 
 
-def replace(place: Path, other: Path, random: Random) -> str:
+def replace(place, other, random):
     """Put something else in the place of a file or directory; return what."""
     name = random.choice(list(REPLACEMENTS))
     REPLACEMENTS[name](place, other, random)

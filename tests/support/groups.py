@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from pathlib import Path
 
 from support.runs import WORDS
 
@@ -14,7 +13,7 @@ LANGUAGES: dict[str, Callable[[int], str]] = {
 }
 
 
-def write_languages(folder: Path, *, train: int = 300, valid: int = 11) -> Path:
+def write_languages(folder, *, train=300, valid=11):
     """Write ``train.en``, ``train.de``, ``train.fr`` and the validation text alike; return the folder."""
     folder.mkdir(exist_ok=True)
     source = random.Random(5)
@@ -26,12 +25,12 @@ def write_languages(folder: Path, *, train: int = 300, valid: int = 11) -> Path:
     return folder
 
 
-def files(folder: Path, name: str, *pairs: str) -> dict[str, list[str]]:
+def files(folder, name, *pairs):
     """Return the text of pairs of languages, such as "en-de", for `headway.text.preparation`."""
     return {pair: [str(folder / f"{name}.{code}") for code in pair.split("-")] for pair in pairs}
 
 
-def options(folder: Path, *pairs: str) -> list[str]:
+def options(folder, *pairs):
     """Return the options of `headway train` for the text of pairs of languages."""
     return [
         word

@@ -20,7 +20,6 @@ that are not UTF-8 are `{"$bytes": TEXT}`, in Latin-1. A text or a page of tests
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,7 +58,7 @@ class Case(NamedTuple):
     ends: tuple[str, ...] = ()
 
 
-def read_requests(path: Path) -> dict[str, list[Case]]:
+def read_requests(path):
     """Return the requests of each list in a file."""
     found: dict[str, list[Case]] = {}
     shared: dict[str, Any] = {}
@@ -71,7 +70,7 @@ def read_requests(path: Path) -> dict[str, list[Case]]:
     return found
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path):
     """Return the objects of a file of JSON lines, with their long values."""
     return [
         _expand(json.loads(line)) for line in path.read_text(encoding="utf-8").split("\n") if line
@@ -79,13 +78,13 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 @cache
-def read_texts() -> dict[str, Any]:
+def read_texts():
     """Return the ``texts`` and the ``pages`` of requests, by their names, and lines that are ``messy``."""
     found: dict[str, Any] = _expand(json.loads(TEXTS.read_text(encoding="utf-8")))
     return found
 
 
-def make_cases(row: Mapping[str, Any]) -> Iterator[Case]:
+def make_cases(row):
     """Yield the requests of a line, which has what it shares with others."""
     for encoding in (
         ENCODINGS if "every" in row else [each for each in row if each in ENCODINGS] or [""]
@@ -102,7 +101,7 @@ def make_cases(row: Mapping[str, Any]) -> Iterator[Case]:
         )
 
 
-def _make_case(encoding: str, fields: Any, row: Mapping[str, Any]) -> Case:
+def _make_case(encoding, fields, row):
     path, body = row["path"], _encode(row.get("body", ""))
     if encoding == "json":
         body = json.dumps(fields).encode()
@@ -120,9 +119,7 @@ def _make_case(encoding: str, fields: Any, row: Mapping[str, Any]) -> Case:
     return Case(row["name"], method, path, tuple(headers), body, tuple(row.get("ends", ())))
 
 
-def write_multipart(
-    fields: Mapping[str, Any], files: Iterable[tuple[str, str, str | bytes]] = ()
-) -> bytes:
+def write_multipart(fields, files=()):
     """Return the body of a form with files: the field, the name and the content of each."""
     head = '--{}\r\nContent-Disposition: form-data; name="{}"{}\r\n\r\n'
     parts = [
@@ -135,11 +132,11 @@ def write_multipart(
     return b"".join(part + b"\r\n" for part in parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
-def _encode(content: str | bytes) -> bytes:
+def _encode(content):
     return content.encode() if isinstance(content, str) else content
 
 
-def _expand(value: Any) -> Any:
+def _expand(value):
     """Replace the short forms of long values."""
     if isinstance(value, list):
         return [_expand(each) for each in value]

@@ -6,9 +6,7 @@ It refuses to record another HTTP interface under a version that is too low.
 import asyncio
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from starlette.requests import Request
 
@@ -28,7 +26,7 @@ RECORDED = ROOT / "tests" / "golden" / "interface"
 MODEL = ROOT / "tests" / "golden" / "0.1" / "model"
 
 
-def list_interfaces() -> dict[str, list[str]]:
+def list_interfaces():
     """Return the lines of each recorded file."""
     return {
         "python.txt": [*list_names()],
@@ -37,7 +35,7 @@ def list_interfaces() -> dict[str, list[str]]:
     }
 
 
-def list_names() -> Iterator[str]:
+def list_names():
     """Yield the public names, and the methods and attributes that docs/library.md lists, with their arguments."""
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     for name in sorted(headway.__all__):
@@ -49,7 +47,7 @@ def list_names() -> Iterator[str]:
                 yield _describe(f"{name}.{member}", getattr(value, "__func__", value))
 
 
-def _describe(name: str, value: Any) -> str:
+def _describe(name, value):
     """Return a name; with its arguments, if it is called. An argument that may be missing has a star."""
     if not callable(value) or value is headway.HeadwayError:
         return name
@@ -61,7 +59,7 @@ def _describe(name: str, value: Any) -> str:
     return f"{name}({', '.join(words)})".replace(":,", ":")
 
 
-def list_options() -> Iterator[str]:
+def list_options():
     """Yield the verbs with their arguments, and the settings."""
     for verb in sorted(list_verbs()):
         parser = make_parser(verb, load_verb(verb))
@@ -74,7 +72,7 @@ def list_options() -> Iterator[str]:
     )
 
 
-def list_fields() -> Iterator[str]:
+def list_fields():
     """Yield the version, then the addresses of the server with the fields of their requests and answers."""
     server = Server(load_models([MODEL]), ServerConfig())
     description = asyncio.run(spec(Context(server, Request({"type": "http"}))))
@@ -100,7 +98,7 @@ def list_fields() -> Iterator[str]:
                     yield from _list_schema(f"{where} {status}", content["schema"], schemas)
 
 
-def _list_schema(where: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
+def _list_schema(where, schema, schemas):
     """Yield the fields of an object, and of the objects in it; a star marks fields that may be missing."""
     if "$ref" in schema:
         schema = schemas[schema["$ref"].rpartition("/")[2]]
@@ -114,7 +112,7 @@ def _list_schema(where: str, schema: dict[str, Any], schemas: dict[str, Any]) ->
         yield from _list_schema(f"{where} {name}", field, schemas)
 
 
-def check_version(recorded: list[str], lines: list[str]) -> str:
+def check_version(recorded, lines):
     """Return what is wrong with the version of an HTTP interface, or an empty text.
 
     An addition raises the second number, and every other change the first (docs/stability.md).
@@ -139,7 +137,7 @@ def check_version(recorded: list[str], lines: list[str]) -> str:
     )
 
 
-def _is_demanded(line: str, recorded: list[str]) -> bool:
+def _is_demanded(line, recorded):
     """Return whether an added line is a field that requests to a known address must have now."""
     address, _, field = line.partition(" request ")
     return bool(field) and address in recorded and not line.endswith("*")

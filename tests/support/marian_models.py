@@ -2,7 +2,6 @@
 
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def cutter(lines: list[str], kind: str, size: int) -> Any:
+def cutter(lines, kind, size):
     """Learn a sentencepiece model like those of OPUS-MT: normalized, without bytes."""
     from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
@@ -38,7 +37,7 @@ def cutter(lines: list[str], kind: str, size: int) -> Any:
     return SentencePieceProcessor(model_proto=model.getvalue())
 
 
-def entries(*cutters: Any) -> dict[str, int]:
+def entries(*cutters):
     """Number the pieces as OPUS-MT does; the last piece of each model is left out."""
     names = ["</s>", "<unk>"]
     for cut in cutters:
@@ -48,7 +47,7 @@ def entries(*cutters: Any) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def write_marian(directory: Path, kind: str, seed: int = 11) -> Path:
+def write_marian(directory, kind, seed=11):
     """Write a directory that `AutoModelForSeq2SeqLM` and `AutoTokenizer` load."""
     from transformers import MarianConfig, MarianMTModel
 
@@ -117,7 +116,7 @@ def write_marian(directory: Path, kind: str, seed: int = 11) -> Path:
     return directory
 
 
-def keep_positions(directory: Path, model: Any) -> None:
+def keep_positions(directory, model):
     """Add the position tables to a directory's weights."""
     from safetensors.torch import load_file, save_file
 
@@ -129,7 +128,7 @@ def keep_positions(directory: Path, model: Any) -> None:
     save_file(weights, file, metadata={"format": "pt"})
 
 
-def to_old(directory: Path) -> None:
+def to_old(directory):
     """Store the weights as older directories do: as a pickle, with every copy of a tied matrix."""
     from transformers import MarianMTModel
 

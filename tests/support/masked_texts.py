@@ -1,41 +1,34 @@
 """Masked texts with given placeholder words."""
 
-from collections.abc import Sequence
 from itertools import cycle
 
-from headway.ext.protect import Glossary, MaskedSource
 from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import PlaceholderWord, PlaceholderWords, SteadyPhrase
-from headway.text import Tokenizer
 from headway.translation import spell_words
 
 
 class _Given(PlaceholderWords):
     """Some words, in their order and then again; none: a model reads the names themselves."""
 
-    def __init__(self, words: Sequence[PlaceholderWord]) -> None:
+    def __init__(self, words):
         self._given = cycle(words)
 
     def choose(self, text, written, names):  # type: ignore[no-untyped-def]
         return [next(self._given, None) for _ in names]
 
 
-def word(tokenizer: Tokenizer, text: str, translation: str) -> PlaceholderWord:
+def word(tokenizer, text, translation):
     """Return a placeholder word."""
     spelled = spell_words(tokenizer, [translation])
     return PlaceholderWord(SteadyPhrase(text, text, [translation], 1, {}, {}), spelled)
 
 
-def mark(
-    tokenizer: Tokenizer, text: str, *words: PlaceholderWord, glossary: Glossary | None = None
-) -> MarkedText:
+def mark(tokenizer, text, *words, glossary=None):
     """Mark what a text keeps."""
     return MarkedText(text, tokenizer, keep=True, glossary=glossary, words=_Given(words))
 
 
-def mask(
-    tokenizer: Tokenizer, text: str, *words: PlaceholderWord, glossary: Glossary | None = None
-) -> MaskedSource:
+def mask(tokenizer, text, *words, glossary=None):
     """Return what the model reads for a text that keeps something."""
     marked = mark(tokenizer, text, *words, glossary=glossary)
     assert marked.restore(marked.text) == text

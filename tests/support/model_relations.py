@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import torch
-from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.model import Transformer
@@ -14,7 +13,7 @@ SHAPE = ModelConfig(
 )  # fmt: skip
 
 
-def build(**changes: object) -> Transformer:
+def build(**changes):
     torch.manual_seed(5)
     model = Transformer(replace(SHAPE, **changes))
     with torch.no_grad():  # norms differ from 1 and biases from 0, so that exchanging them fails
@@ -25,15 +24,15 @@ def build(**changes: object) -> Transformer:
     return model.double().eval()
 
 
-def tokens(rows: int, length: int, seed: int = 7) -> Tensor:
+def tokens(rows, length, seed=7):
     return torch.randint(2, 40, (rows, length), generator=torch.Generator().manual_seed(seed))
 
 
-def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> bool:
+def close(a, b, tolerance=1e-10):
     return a.shape == b.shape and bool((a - b).abs().max() <= tolerance)
 
 
-def step_by_step_equals_full(model: Transformer) -> None:
+def step_by_step_equals_full(model):
     source, target = tokens(2, 11), tokens(2, 13, seed=8)
     segments = torch.ones_like(source)
     segments[1, 6:] = 0
@@ -45,7 +44,7 @@ def step_by_step_equals_full(model: Transformer) -> None:
         token = target[:, t]
 
 
-def beams_share_a_memory_and_can_be_reordered(model: Transformer) -> None:
+def beams_share_a_memory_and_can_be_reordered(model):
     source = tokens(2, 11)
     beams = tokens(6, 5, seed=9)  # three hypotheses for each of two sentences
     full = model(source.repeat_interleave(3, 0), beams)
@@ -61,7 +60,7 @@ def beams_share_a_memory_and_can_be_reordered(model: Transformer) -> None:
     assert close(model.step(beams[rows, 2][3:], state), full[rows, 3][3:])
 
 
-def logits_have_no_gradient_from_later_tokens(model: Transformer) -> None:
+def logits_have_no_gradient_from_later_tokens(model):
     x = torch.randn(2, 13, 22, dtype=torch.float64, requires_grad=True)
     memory = torch.randn(2, 11, 22, dtype=torch.float64)
     for t in (0, 5, 11):
@@ -70,7 +69,7 @@ def logits_have_no_gradient_from_later_tokens(model: Transformer) -> None:
         assert gradient[:, t].any()
 
 
-def a_sentence_alone_equals_itself_in_a_padded_batch(model: Transformer) -> None:
+def a_sentence_alone_equals_itself_in_a_padded_batch(model):
     source, target = tokens(3, 11), tokens(3, 13, seed=8)
     segments = (torch.arange(11) < torch.tensor([[11], [4], [7]])).long()
     source = source.masked_fill(segments == 0, model.config.source_vocab_size - 1)
@@ -80,7 +79,7 @@ def a_sentence_alone_equals_itself_in_a_padded_batch(model: Transformer) -> None
         assert close(alone[0], batch[row])
 
 
-def packed_rows_equal_unpacked_rows(model: Transformer) -> None:
+def packed_rows_equal_unpacked_rows(model):
     lengths = [(4, 5), (7, 3), (3, 6)]
     pairs = [(tokens(1, s, seed=s), tokens(1, t, seed=t + 20)) for s, t in lengths]
     source = torch.cat([s for s, _ in pairs] + [torch.full((1, 2), 40)], 1)

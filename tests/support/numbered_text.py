@@ -1,7 +1,6 @@
 """Pairs of sentences that carry their number on both sides, so that a shifted side is seen in the text itself."""
 
 import random
-from pathlib import Path
 
 Text = tuple[str, str]
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
@@ -12,7 +11,7 @@ WORDS = (
 )
 
 
-def number_pairs(count: int) -> list[Text]:
+def number_pairs(count):
     """Return pairs of random words, the same ones each time."""
     draw = random.Random(11)
     return [
@@ -24,12 +23,12 @@ def number_pairs(count: int) -> list[Text]:
     ]
 
 
-def escape(text: str) -> str:
+def escape(text):
     """Return a text as XML has it."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def units(pairs: list[Text], english: str = "en", german: str = "de") -> list[str]:
+def units(pairs, english="en", german="de"):
     """Return a line of TMX for each pair."""
     return [
         f'<tu><tuv xml:lang="{english}"><seg>{escape(source)}</seg></tuv>'
@@ -38,12 +37,12 @@ def units(pairs: list[Text], english: str = "en", german: str = "de") -> list[st
     ]
 
 
-def make_tmx(lines: list[str], head: str = HEAD + DOCTYPE) -> str:
+def make_tmx(lines, head=HEAD + DOCTYPE):
     """Return a TMX file whose units begin on the line after the head's, and one more."""
     return f"{head}<tmx version='1.4'><header/><body>\n{''.join(lines)}</body></tmx>\n"
 
 
-def write_tmx(folder: Path, lines: list[str], head: str = HEAD + DOCTYPE) -> Path:
+def write_tmx(folder, lines, head=HEAD + DOCTYPE):
     """Write a TMX file."""
     path = folder / "corpus.tmx"
     path.write_text(make_tmx(lines, head), encoding="utf-8", newline="\n")

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,33 +17,33 @@ SERVER_SCRIPTS = SOURCE / "ext" / "server" / "page"
 class Page(HTMLParser):
     """The elements of a page with their attributes and text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None], str]] = []
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs), ""))
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         self.elements.append(("", {}, ""))  # what follows is not the element's text
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self.elements:
             tag, attributes, text = self.elements[-1]
             self.elements[-1] = tag, attributes, text + data
 
-    def named(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
+    def named(self, tag):
         return [(attributes, text) for name, attributes, text in self.elements if name == tag]
 
 
-def foreign_addresses(text: str) -> set[str]:
+def foreign_addresses(text):
     """Return the servers that a text names, but for the name of SVG, which is never requested."""
     return set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
 
 
-def run_in_node(program: str) -> object:
+def run_in_node(program):
     """Run a program in Node, or skip the test without Node; return the JSON that it prints."""
     node = shutil.which("node")
     if node is None:
@@ -55,7 +54,7 @@ def run_in_node(program: str) -> object:
     return json.loads(answer.stdout)
 
 
-def evaluate(scripts: Iterable[Path], expression: str, given: object) -> object:
+def evaluate(scripts, expression, given):
     """Return the value of a JavaScript expression, in which `given` is a JSON value."""
     code = "".join(path.read_text(encoding="utf-8") for path in scripts)
     return run_in_node(

@@ -8,12 +8,9 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import NoReturn
 
 import torch
 
@@ -22,10 +19,10 @@ from headway.errors import HeadwayError
 NOBODY = 65534  # a user without rights
 
 
-def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
+def fork(function, *arguments):
     """Call a function in a new process that has everything of this one."""
 
-    def work() -> None:
+    def work():
         use_one_core()
         function(*arguments)
 
@@ -36,7 +33,7 @@ def fork(function: Callable[..., None], *arguments: object) -> BaseProcess:
     return process
 
 
-def spawn(work: Callable[[], object], log: Path, user: int = 0) -> int:
+def spawn(work, log, user=0):
     """Do some work in a forked process, which has all modules already, and return the process.
 
     Args:
@@ -52,7 +49,7 @@ def spawn(work: Callable[[], object], log: Path, user: int = 0) -> int:
         return child
 
 
-def use_one_core() -> None:
+def use_one_core():
     """Let a forked process compute with one thread: the others of its parent's OpenMP are missing, and it would wait for them forever."""
     torch.set_num_threads(1)
     if sys.platform == "linux":
@@ -60,7 +57,7 @@ def use_one_core() -> None:
         os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
 
 
-def _be_child(work: Callable[[], object], log: Path, user: int) -> NoReturn:
+def _be_child(work, log, user):
     code = 99
     try:
         with log.open("a") as file:
@@ -89,7 +86,7 @@ def _be_child(work: Callable[[], object], log: Path, user: int) -> NoReturn:
         os._exit(code)
 
 
-def wait(child: int, seconds: float) -> int | None:
+def wait(child, seconds):
     """Return a child's exit code, negative for a signal; None if it takes longer."""
     deadline = time.monotonic() + seconds
     while True:
@@ -104,34 +101,34 @@ def wait(child: int, seconds: float) -> int | None:
 class Forked:
     """A process that `spawn` makes, used as those of ``subprocess`` are."""
 
-    def __init__(self, work: Callable[[], object], log: Path) -> None:
+    def __init__(self, work, log):
         log.touch()
         self.pid = spawn(work, log)
         self.returncode: int | None = None
 
-    def poll(self) -> int | None:
+    def poll(self):
         if self.returncode is None:
             self.returncode = wait(self.pid, 0)
         return self.returncode
 
-    def wait(self, seconds: float = 60) -> int:
+    def wait(self, seconds=60):
         if self.returncode is None:
             self.returncode = wait(self.pid, seconds)
         assert self.returncode is not None, f"process {self.pid} has not ended"
         return self.returncode
 
-    def send_signal(self, number: int) -> None:
+    def send_signal(self, number):
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def terminate(self) -> None:
+    def terminate(self):
         self.send_signal(signal.SIGTERM)
 
-    def kill(self) -> None:
+    def kill(self):
         self.send_signal(signal.SIGKILL)
 
 
-def fail_or_sleep(seconds: float) -> int:
+def fail_or_sleep(seconds):
     """Be a rank: the first one ends with an error, and the others do not notice it."""
     if os.environ["RANK"] == "0":
         raise HeadwayError("the first rank has failed")
@@ -139,7 +136,7 @@ def fail_or_sleep(seconds: float) -> int:
     return 0
 
 
-def is_running(process: int) -> bool:
+def is_running(process):
     """Return whether a process runs; one that nobody has waited for yet is a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
@@ -147,7 +144,7 @@ def is_running(process: int) -> bool:
         return False
 
 
-def children(process: int) -> list[int]:
+def children(process):
     """Return the processes that a process has started and that run."""
     file = Path(f"/proc/{process}/task/{process}/children")
     with suppress(OSError):
@@ -156,7 +153,7 @@ def children(process: int) -> list[int]:
 
 
 @contextmanager
-def start_cluster(folder: Path, workers: int) -> Iterator[str]:
+def start_cluster(folder, workers):
     """Start a scheduler of Dask and its workers, which end with the block; yield the scheduler's file.
 
     All are forked, so that they have all modules. A nanny would fork its worker beside threads of its own, and
@@ -168,7 +165,7 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
     options = ["--scheduler-file", str(file), "--no-dashboard"]
     worker = ["worker", *options, "--no-nanny", "--nthreads", "1", "--local-directory", str(folder)]
 
-    def start(*words: str) -> None:
+    def start(*words):
         sys.argv = ["dask", *words]
         main()
 
@@ -188,14 +185,14 @@ def start_cluster(folder: Path, workers: int) -> Iterator[str]:
             wait(process, 30)
 
 
-def command_line(process: int) -> str:
+def command_line(process):
     """Return the words of a process, each with a NUL behind it; of a process that has ended, nothing."""
     with suppress(OSError):
         return Path(f"/proc/{process}/cmdline").read_text()
     return ""
 
 
-def read_memory(name: str, process: int | str = "self") -> int:
+def read_memory(name, process="self"):
     """Return a figure of a process's memory in bytes, such as VmRSS, or VmHWM, the most; 0 if it has ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():

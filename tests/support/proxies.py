@@ -6,13 +6,12 @@ import socket
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it needs PyTorch, which the environment of the browser has not
-    from support.processes import Forked
+    pass
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}
@@ -20,23 +19,21 @@ LISTEN = {"nginx": "listen 80 ", "caddy": "\n:80 {"}
 PROXIES = [name for name in FILES if shutil.which(name)]
 
 
-def check_command(kind: str, file: Path) -> list[str]:
+def check_command(kind, file):
     """Return the proxy's own command that checks a configuration."""
     if kind == "nginx":
         return ["nginx", "-t", "-e", "stderr", "-c", str(file)]
     return ["caddy", "validate", "--config", str(file), "--adapter", "caddyfile"]
 
 
-def free_port() -> int:
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def serving(
-    command: Sequence[str], url: str, log: Path, environment: Mapping[str, str] | None = None
-) -> Iterator["subprocess.Popen[bytes]"]:
+def serving(command, url, log, environment=None):
     """Run a server of any kind, from when an address of it answers; it works in the directory of the log."""
     with log.open("ab") as file:
         process = subprocess.Popen(
@@ -47,7 +44,7 @@ def serving(
 
 
 @contextmanager
-def answering(process: "subprocess.Popen[bytes] | Forked", url: str, log: Path) -> Iterator[None]:
+def answering(process, url, log):
     """Wait until an address of a server answers, and end the server with the block."""
     # Not by the proxy that the environment may name.
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -75,7 +72,7 @@ class Proxy:
         folder: For the configuration with these two ports, and the log.
     """
 
-    def __init__(self, kind: str, upstream: int, folder: Path) -> None:
+    def __init__(self, kind, upstream, folder):
         self.port = free_port()
         shipped = (DEPLOY / FILES[kind]).read_text(encoding="utf-8")
         here = LISTEN[kind].replace("80", str(self.port))
@@ -99,6 +96,6 @@ class Proxy:
         self.stop()
         raise AssertionError((folder / "proxy.log").read_text())
 
-    def stop(self) -> None:
+    def stop(self):
         self.process.terminate()
         self.process.wait(20)

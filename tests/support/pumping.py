@@ -13,14 +13,13 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from types import ModuleType
 from typing import Any
 
 import headway
@@ -57,7 +56,7 @@ class Sampler:
         chooser: Chooses among its alternatives and the characters of its classes.
     """
 
-    def __init__(self, pattern: "re.Pattern[Any]", chooser: random.Random) -> None:
+    def __init__(self, pattern, chooser):
         self.chooser = chooser
         source, flags = pattern.pattern, pattern.flags
         if isinstance(source, bytes):
@@ -65,15 +64,15 @@ class Sampler:
             flags &= ~re.UNICODE
         self.tree = _parser.parse(source, flags & ~re.DEBUG)
 
-    def make(self) -> list[str]:
+    def make(self):
         """Return the parts of a string, of which each is what one item of the pattern reads."""
         self.groups: dict[int, list[str]] = {}
         return self._sequence(self.tree)
 
-    def _sequence(self, items: Any) -> list[str]:
+    def _sequence(self, items):
         return [part for code, value in items for part in self._item(code, value)]
 
-    def _item(self, code: Any, value: Any) -> list[str]:
+    def _item(self, code, value):
         chooser = self.chooser
         match code:
             case sre.LITERAL:
@@ -105,7 +104,7 @@ class Sampler:
                 return self._sequence(value[1])
         return []  # places, and what must not follow
 
-    def _class(self, items: Any) -> str:
+    def _class(self, items):
         chooser, negated = self.chooser, items[0][0] is sre.NEGATE
         options: list[str] = []
         for code, value in items:
@@ -121,7 +120,7 @@ class Sampler:
         return chooser.choice(options)
 
 
-def pumped(pattern: "re.Pattern[Any]", count: int, seed: int = 0) -> Iterator[Callable[[int], Any]]:
+def pumped(pattern, count, seed=0):
     """Yield functions that return a text of a length: a beginning, a repeated part and an end, all from the pattern.
 
     Args:
@@ -147,7 +146,7 @@ def pumped(pattern: "re.Pattern[Any]", count: int, seed: int = 0) -> Iterator[Ca
             yield make
 
 
-def slow_text(found: Found, count: int, seed: int = 0) -> str:
+def slow_text(found, count, seed=0):
     """Return a text for which a pattern takes more than linear time, as an expression; "" if there is none among so many."""
     pattern = found.pattern
     uses: list[Callable[[Any], object]] = []
@@ -161,12 +160,7 @@ def slow_text(found: Found, count: int, seed: int = 0) -> str:
     return ""
 
 
-def is_slow(
-    use: Callable[[Any], object],
-    make: Callable[[int], Any],
-    noticed: float = 0.15,
-    longest: float = 8.0,
-) -> bool:
+def is_slow(use, make, noticed=0.15, longest=8.0):
     """Return whether something takes more than `MOST` times as long with four times of a text, each time that this is tried.
 
     Args:
@@ -189,7 +183,7 @@ def is_slow(
     return True
 
 
-def seconds(use: Callable[[Any], object], text: Any, longest: float) -> float:
+def seconds(use, text, longest):
     """Return how long something takes; it is interrupted after so many seconds, and then these are returned."""
     started = time.process_time()
     with suppress(TimeoutError), interrupted_after(longest):
@@ -199,10 +193,10 @@ def seconds(use: Callable[[Any], object], text: Any, longest: float) -> float:
 
 
 @contextmanager
-def interrupted_after(limit: float) -> Iterator[None]:
+def interrupted_after(limit):
     """Raise TimeoutError after so many seconds of the processor; `re` looks for signals while it matches."""
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_):
         raise TimeoutError
 
     before = signal.signal(signal.SIGVTALRM, interrupt)
@@ -214,7 +208,7 @@ def interrupted_after(limit: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def find_patterns(read: Callable[[], None]) -> list[Found]:
+def find_patterns(read):
     """Return every pattern of the package: those that modules compile, those that stand in calls, and those compiled later.
 
     Args:
@@ -247,16 +241,16 @@ def find_patterns(read: Callable[[], None]) -> list[Found]:
     return list(patterns.values())
 
 
-def _place(module: ModuleType) -> str:
+def _place(module):
     return str(Path(str(module.__file__)).relative_to(SOURCE))
 
 
 @contextmanager
-def recording(patterns: dict[tuple[Any, int], Found]) -> Iterator[None]:
+def recording(patterns):
     """Add each pattern that code of the package compiles meanwhile."""
     original = re._compile  # type: ignore[attr-defined]
 
-    def compiling(source: Any, flags: Any) -> Any:
+    def compiling(source, flags):
         compiled = original(source, flags)
         frame = sys._getframe(1)
         method = frame.f_code.co_name
@@ -277,7 +271,7 @@ def recording(patterns: dict[tuple[Any, int], Found]) -> Iterator[None]:
         re._compile = original  # type: ignore[attr-defined]
 
 
-def import_all() -> None:
+def import_all():
     """Import every module of the package that can be imported here."""
     for module in pkgutil.walk_packages([str(SOURCE)], "headway."):
         if not module.name.endswith("__main__"):
@@ -286,11 +280,11 @@ def import_all() -> None:
 
 
 @cache
-def _trees() -> dict[Path, ast.AST]:
+def _trees():
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
 
 
-def methods_of_names() -> dict[tuple[str, str], set[str]]:
+def methods_of_names():
     """Return the methods of patterns that are called on each name: with the file of names that no other file can have."""
     found: dict[tuple[str, str], set[str]] = {}
     for path, tree in _trees().items():
@@ -304,7 +298,7 @@ def methods_of_names() -> dict[tuple[str, str], set[str]]:
     return found
 
 
-def _add_literals(patterns: dict[tuple[Any, int], Found]) -> None:
+def _add_literals(patterns):
     """Add the patterns that stand in calls such as ``re.sub("a+", ...)``, which may not have run."""
     known = {source for source, _ in patterns}
     for path, tree in _trees().items():

@@ -1,16 +1,15 @@
 """Random sentences of given words, and worse versions of them, to be scored."""
 
 import random
-from collections.abc import Sequence
 
 
-def sentences(words: Sequence[str], lines: int, seed: int) -> list[str]:
+def sentences(words, lines, seed):
     """Return lines of 5 to 13 random words with a full stop."""
     draw = random.Random(seed)
     return [" ".join(draw.choices(words, k=draw.randint(5, 13))) + "." for _ in range(lines)]
 
 
-def degrade(words: Sequence[str], lines: Sequence[str], share: float, seed: int) -> list[str]:
+def degrade(words, lines, share, seed):
     """Replace this share of the words of each line by random ones."""
     draw = random.Random(seed)
     return [

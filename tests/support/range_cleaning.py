@@ -1,27 +1,18 @@
 """The cleaning stages of a preparation, applied to pairs in memory."""
 
 import tempfile
-from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from headway.config import TextConfig
-from headway.text import Damaged, Pair
-from headway.text.cleaning import KEPT, Digests, Report, digest_texts
+from headway.text import Pair
+from headway.text.cleaning import KEPT, digest_texts
 from headway.text.preparation.clean_ranges import CleanRange, clean_range
 from headway.text.preparation.selection import PairSelection, read_decisions
 
 
-def clean(
-    pairs: Iterable[Pair | Damaged],
-    config: TextConfig,
-    held_out: Digests | None = None,
-    *,
-    count: int = 0,
-    range_pairs: int = 101,
-) -> tuple[list[Pair], list[Pair], Report]:
+def clean(pairs, config, held_out=None, *, count=0, range_pairs=101):
     """Return the training pairs, ``count`` pairs that are held out for validation, and the report."""
     held_out = digest_texts([]) if held_out is None else held_out
     rest, ranges = iter(pairs), list[CleanRange]()

@@ -1,11 +1,9 @@
 """The memory that reading a file takes."""
 
 import tracemalloc
-from collections.abc import Callable
-from pathlib import Path
 
 
-def peak(path: Path, read: Callable[[Path], int]) -> tuple[int, int]:
+def peak(path, read):
     """Return the number of items that were read and the peak of memory, in bytes."""
     tracemalloc.start()
     try:

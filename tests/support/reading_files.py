@@ -1,49 +1,46 @@
 """What a process that reads files of strangers may do instead; it is started anew, and imports this module."""
 
 import os
-from collections.abc import Callable
-from multiprocessing.connection import Connection
-from typing import NoReturn
 
 from headway.ext.server import file_process
 
 
-def loop(connection: Connection) -> None:
+def loop(connection):
     """Never end."""
 
-    def read(*_: object) -> None:
+    def read(*_):
         while True:
             pass
 
     _serve(read, connection)
 
 
-def take_memory(connection: Connection) -> None:
+def take_memory(connection):
     """Take more memory than there is."""
     _serve(lambda *_: bytes(1 << 30), connection)
 
 
-def crash(connection: Connection) -> None:
+def crash(connection):
     """End as by a fault of a library."""
     _serve(lambda *_: os.abort(), connection)
 
 
-def fail(connection: Connection) -> None:
+def fail(connection):
     """Raise an exception with a text of the file."""
 
-    def read(*_: object) -> NoReturn:
+    def read(*_):
         raise ValueError("the secret cat")
 
     _serve(read, connection)
 
 
-def run_endlessly(connection: Connection) -> None:
+def run_endlessly(connection):
     """Answer nothing."""
     while True:
         pass
 
 
-def _serve(read: Callable[..., object], connection: Connection) -> None:
+def _serve(read, connection):
     file_process.MOST_SECONDS, file_process.MOST_BYTES = 1, 300_000_000
     file_process.open_document = read  # type: ignore[assignment]
     file_process.serve(connection)

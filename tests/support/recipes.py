@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,7 +34,7 @@ MODELS = [
 ]
 
 
-def run_forked(arguments: Sequence[str], output: Path | None = None) -> int:
+def run_forked(arguments, output=None):
     """Do what `headway.cli.run_child` does; the benchmark reports `SPEED` at once."""
     if arguments[0] == "bench":
         assert output is not None
@@ -60,7 +59,7 @@ def run_forked(arguments: Sequence[str], output: Path | None = None) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _close_locks() -> None:
+def _close_locks():
     """Close the lock that a new process, unlike a forked one, would not have."""
     for link in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):

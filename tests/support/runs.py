@@ -3,15 +3,10 @@
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from torch import Tensor
 
 from headway.cli.arguments import parse
 from headway.cli.downloads import parse_text
 from headway.cli.verbs import train as verb
-from headway.training.run import Run
 from headway.training.starting.opening import open_run
 from headway.training.starting.plan import make_plan
 from headway.training.starting.request import RunRequest
@@ -28,9 +23,7 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def write_corpus(
-    folder: Path, train: int = 400, valid: int = 17, *, is_reversed: bool = False
-) -> list[str]:
+def write_corpus(folder, train=400, valid=17, *, is_reversed=False):
     """Write digits and their German names as a small parallel corpus; return `train`'s arguments.
 
     Args:
@@ -54,7 +47,7 @@ def write_corpus(
     return ["--train", *files["train"], "--valid", *files["valid"]]
 
 
-def digest(tensors: Mapping[str, Mapping[str, Tensor]]) -> str:
+def digest(tensors):
     """Return a hash of a checkpoint's tensors."""
     found = hashlib.sha256()
     for file, group in sorted(tensors.items()):
@@ -64,12 +57,12 @@ def digest(tensors: Mapping[str, Mapping[str, Tensor]]) -> str:
     return found.hexdigest()
 
 
-def words(settings: Mapping[str, object]) -> list[str]:
+def words(settings):
     """Return settings as a command line has them."""
     return [word for name, value in settings.items() for word in (f"--{name}", str(value))]
 
 
-def command(path: Path, corpus: Sequence[str], **changes: object) -> list[str]:
+def command(path, corpus, **changes):
     """Return the command line that trains on a corpus, with changes of `SETTINGS`."""
     settings: dict[str, object] = SETTINGS | {
         name.replace("__", "."): value for name, value in changes.items()
@@ -77,12 +70,12 @@ def command(path: Path, corpus: Sequence[str], **changes: object) -> list[str]:
     return ["train", str(path), *corpus, "--quiet", *words(settings)]
 
 
-def opened(path: Path, arguments: Sequence[str]) -> Run:
+def opened(path, arguments):
     """The run that the command line starts or resumes, in this process."""
     return opening(path, arguments)[0]
 
 
-def opening(path: Path, arguments: Sequence[str]) -> tuple[Run, list[str]]:
+def opening(path, arguments):
     """The run that the command line starts or resumes, with the notices to the user."""
     args = parse("train", verb, arguments[1:])
     directory = RunDirectory(path)
@@ -102,7 +95,7 @@ def opening(path: Path, arguments: Sequence[str]) -> tuple[Run, list[str]]:
     return run, notices
 
 
-def count_steps(path: Path) -> int:
+def count_steps(path):
     """Return the number of steps in a run's log."""
     log = path / "metrics.jsonl"
     return log.read_bytes().count(b'"event": "step"') if log.exists() else 0

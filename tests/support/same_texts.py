@@ -1,14 +1,11 @@
 """Requests of all kinds, which a server must answer as the library translates; for one test and one campaign."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from starlette.testclient import TestClient
-
-from headway import Glossary, SearchConfig, Translator
+from headway import Glossary
 from headway.ext.documents.document_translation import (
     translate_document,
     translate_page,
@@ -35,7 +32,7 @@ class Case(NamedTuple):
     more: dict[str, Any]
 
 
-def make_text(chooser: random.Random) -> str:
+def make_text(chooser):
     """Return a text of some sentences, with things to keep, capitals and several lines in it."""
     lines = []
     for _ in range(chooser.choice((1, 1, 1, 2, 4))):
@@ -53,7 +50,7 @@ def make_text(chooser: random.Random) -> str:
     return chooser.choice(("\n", "\n\n", " ")).join(lines)
 
 
-def make_cases(count: int, seed: int) -> Iterator[Case]:
+def make_cases(count, seed):
     """Yield cases of all kinds."""
     chooser = random.Random(seed)
     kinds = (
@@ -79,7 +76,7 @@ def make_cases(count: int, seed: int) -> Iterator[Case]:
         yield Case(kind, text, more)
 
 
-def ask(client: TestClient, case: Case) -> Any:
+def ask(client, case):
     """Return what a server answers to a case."""
     fields: dict[str, Any] = {"source": "en", "target": "de"}
     if case.kind in ("md", "srt", "po"):
@@ -113,7 +110,7 @@ def ask(client: TestClient, case: Case) -> Any:
     return found["translatedText"]
 
 
-def translate(translator: Translator, case: Case, search: SearchConfig) -> Any:
+def translate(translator, case, search):
     """Return what the library, and with it the command, makes of a case."""
     if case.kind == "html":
         pipeline = TextPipeline.of([translator], search, align=True, is_document=True)
@@ -146,7 +143,7 @@ def translate(translator: Translator, case: Case, search: SearchConfig) -> Any:
     return found.text
 
 
-def write_file(case: Case) -> str:
+def write_file(case):
     """Return a document that has the text of a case."""
     lines = case.text.splitlines()
     match case.kind:
@@ -163,6 +160,6 @@ def write_file(case: Case) -> str:
     raise ValueError(case.kind)
 
 
-def plain_search(translator: Translator) -> SearchConfig:
+def plain_search(translator):
     """Return the settings of the server for a model."""
     return replace(translator.default_search, n_best=1, sample=False)

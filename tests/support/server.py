@@ -10,9 +10,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.testclient import TestClient
@@ -21,7 +18,6 @@ from headway.cli.main import main
 from headway.devices import end_with_parent
 from headway.ext.server.app import App
 from headway.ext.server.keys import Keys
-from headway.ext.server.models import Models
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
 from support.processes import Forked
@@ -29,43 +25,41 @@ from support.processes import Forked
 SHORT = ("--search.max-extra", "7", "--server.split-sentences", "false")
 
 
-def client_of(
-    models: Models, keys: Path | None = None, workers: int = 1, **settings: Any
-) -> TestClient:
+def client_of(models, keys=None, workers=1, **settings):
     """Return a client of a server in this process."""
     config = ServerConfig(**settings)
     return TestClient(App(Server(models, config, Keys(keys) if keys else None, workers)))
 
 
-def ask(client: TestClient, path: str = "/translate", **fields: Any) -> Any:
+def ask(client, path="/translate", **fields):
     """Ask for the translation of a text, "the cat" by default, from English to German."""
     return client.post(path, json={"q": "the cat", "source": "en", "target": "de", **fields})
 
 
-def send_file(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
+def send_file(client, name, data, **fields):
     """Ask for the translation of a file, and wait for it."""
     values = {"source": "en", "target": "de", **fields}
     return client.post("/translate_file", files={"file": (name, data)}, data=values)
 
 
-def fetch(client: TestClient, answer: Any, name: str = "translatedFileUrl") -> Any:
+def fetch(client, answer, name="translatedFileUrl"):
     """Fetch what the answer to a file names."""
     return client.get(urlsplit(answer.json()[name]).path)
 
 
-def send_document(client: TestClient, name: str, data: bytes, **fields: str) -> Any:
+def send_document(client, name, data, **fields):
     """Send a file as DeepL's clients do."""
     values = {"target_lang": "DE", "source_lang": "EN", **fields}
     return client.post("/v2/document", files={"file": (name, data)}, data=values)
 
 
-def ask_about(client: TestClient, sent: dict[str, str], part: str = "") -> Any:
+def ask_about(client, sent, part=""):
     """Ask for the state of a document, or for a part of it such as its result."""
     key = {"document_key": sent["document_key"]}
     return client.post(f"/v2/document/{sent['document_id']}{part}", json=key)
 
 
-def wait_for(client: TestClient, sent: dict[str, str]) -> Any:
+def wait_for(client, sent):
     """Return the last state of a document."""
     for _ in range(600):
         state = ask_about(client, sent).json()
@@ -89,13 +83,13 @@ class Running:
 
     def __init__(
         self,
-        log: Path,
-        *arguments: str,
-        while_starting: Callable[[Any], None] = lambda process: None,
-        first: Callable[[], object] = lambda: None,
-        launcher: Sequence[str] = (),
-        **environment: str,
-    ) -> None:
+        log,
+        *arguments,
+        while_starting=lambda process: None,
+        first=lambda: None,
+        launcher=(),
+        **environment,
+    ):
         self.log = log
         words = ["serve", "--port", "0", *arguments]
         if launcher or environment:
@@ -109,7 +103,7 @@ class Running:
             words.insert(1, "--threads=1")
             parent = os.getpid()
 
-            def serve() -> None:
+            def serve():
                 end_with_parent(parent)
                 first()
                 main(words)
@@ -126,39 +120,39 @@ class Running:
             self.process.wait()
             raise
 
-    def text(self) -> str:
+    def text(self):
         return self.log.read_text()
 
-    def ask_health(self) -> Any:
+    def ask_health(self):
         try:
             return self.get("/health")
         except OSError as error:
             return error
 
-    def wait(self, holds: Callable[[], bool], seconds: float = 40) -> None:
+    def wait(self, holds, seconds=40):
         deadline = time.monotonic() + seconds
         while not holds():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(self.text())
             time.sleep(0.02)
 
-    def get(self, path: str) -> Any:
+    def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
             return json.load(answer)
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self):
         with urllib.request.urlopen(self.url + "/metrics", timeout=60) as answer:
             lines = answer.read().decode().splitlines()
         pairs = (line.rpartition(" ")[::2] for line in lines if not line.startswith("#"))
         return {name: float(value) for name, value in pairs}
 
-    def metric(self, name: str) -> float:
+    def metric(self, name):
         return sum(value for key, value in self.metrics().items() if key.startswith(name))
 
-    def texts_are(self, count: int) -> bool:
+    def texts_are(self, count):
         return self.metric("headway_queue_texts") == count
 
-    def post(self, path: str, **fields: Any) -> tuple[int, Any]:
+    def post(self, path, **fields):
         request = urllib.request.Request(
             self.url + path,
             json.dumps({"source": "en", "target": "de", **fields}).encode(),
@@ -170,10 +164,10 @@ class Running:
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
 
-    def connect(self) -> socket.socket:
+    def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), 10)
 
-    def stop(self) -> int:
+    def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)

@@ -5,13 +5,10 @@ a number, for which a GPU would be waited for, is an error of torch.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -19,7 +16,7 @@ from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from headway.config import ModelConfig, TrainingConfig
+from headway.config import TrainingConfig
 from headway.ext.cuda.gpu_operations import GpuOperations
 from headway.model import make_model, ops, plain_attention
 from headway.model.visibility import pack_sides
@@ -41,10 +38,10 @@ class Counts(TorchDispatchMode):
     launches: Counter[str] = field(default_factory=Counter)
     bytes: Counter[str] = field(default_factory=Counter)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         super().__init__()
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         name = func._schema.name.split("::")[1]
         if name not in VIEWS:
@@ -54,9 +51,7 @@ class Counts(TorchDispatchMode):
         return result
 
 
-def count_step(
-    model: ModelConfig, lengths: list[int], *, packed: bool, monkeypatch: pytest.MonkeyPatch
-) -> Counts:
+def count_step(model, lengths, *, packed, monkeypatch):
     """Count an optimizer step in bf16 on one micro-batch.
 
     Args:
@@ -81,12 +76,12 @@ def count_step(
 
 
 @contextmanager
-def _fake_tensors() -> Iterator[None]:
+def _fake_tensors():
     with FakeTensorMode(allow_non_fake_inputs=True):
         yield
 
 
-def make_batch_of(lengths: list[int], *, packed: bool) -> Batch:
+def make_batch_of(lengths, *, packed):
     tokens = sum(lengths)
     if not packed:
         ids = torch.ones(len(lengths), max(lengths), dtype=torch.long)

@@ -1,6 +1,5 @@
 """Texts that programs trip over, made from a seed; for test_hostile_text.py and outside/text_campaigns.py."""
 
-from collections.abc import Iterator
 from random import Random
 
 CONTROL = ["</s>", "<pad>", "<unk>", "<s>", "<0x41>", "<0xFF>", "▁", "▁</s>", "<2de>", "__de__"]
@@ -15,13 +14,13 @@ WORDS = WRITTEN.split()
 BLOCK = 0x80  # code points taken together: no block of Unicode is smaller than 16, few smaller than this
 
 
-def character(random: Random, block: int | None = None) -> str:
+def character(random, block=None):
     """Draw any code point, half of a surrogate pair included, or one of a block."""
     start = random.randrange(0x110000 // BLOCK) if block is None else block
     return chr(start * BLOCK + random.randrange(BLOCK))
 
 
-def strange_texts(count: int, seed: int, longest: int = 100_000) -> Iterator[str]:
+def strange_texts(count, seed, longest=100_000):
     """Yield texts, first one of every kind.
 
     Args:
@@ -67,7 +66,7 @@ def strange_texts(count: int, seed: int, longest: int = 100_000) -> Iterator[str
                 yield "".join(random.choices([*CONTROL, *JOINED, *ENDS, *WORDS, *SPACES], k=size))
 
 
-def long_text(random: Random, length: int) -> str:
+def long_text(random, length):
     """Return a long text, of one character, of words or of anything."""
     match random.randrange(5):
         case 0:
@@ -82,7 +81,7 @@ def long_text(random: Random, length: int) -> str:
             return "".join(character(random) for _ in range(length // 10))
 
 
-def shapes(length: int) -> dict[str, str]:
+def shapes(length):
     """Return texts of about the same length that may take more than linear time; each repeats one unit."""
     made = {
         "one letter": "a", "one ideograph": "日", "spaces": " ", "U+2581": "\u2581", "marks": "\u0301",

@@ -4,7 +4,6 @@ Each function looks at some texts and returns what was broken, worst first, and 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from random import Random
@@ -13,7 +12,6 @@ import torch
 
 from headway.config import Config, ModelConfig, SearchConfig
 from headway.model import Transformer
-from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 from headway.translation import Translation, Translator
 from support.bounds import grows_less
@@ -44,7 +42,7 @@ SEARCHES: dict[str, SearchConfig] = {
 }
 
 
-def comes_back(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[Broken, int]:
+def comes_back(tokenizer, texts):
     """Encode and decode texts: the same comes back, halves of characters as question marks.
 
     Returns:
@@ -67,27 +65,25 @@ def comes_back(tokenizer: Tokenizer, texts: Iterable[str]) -> tuple[Broken, int]
     return broken, seen
 
 
-def slow_shapes(work: Callable[[str], object], length: int) -> Broken:
+def slow_shapes(work, length):
     """Return the texts of `shapes` for which some work takes more than linear time; the longest has four times the length."""
     return [name for name in shapes(1) if grows(work, name, length)]
 
 
-def grows(work: Callable[[str], object], name: str, length: int) -> bool:
+def grows(work, name, length):
     """Return whether the work on a text takes much more than four times as long if the text is four times as long."""
     texts = {count: shapes(count)[name] for count in (length, 4 * length)}
     return not grows_less(lambda count: work(texts[count]), length, 8)
 
 
-def neutral(
-    translator: Translator, lines: Sequence[str], search: SearchConfig, seed: int = 1
-) -> tuple[Broken, float]:
+def neutral(translator, lines, search, seed=1):
     """Translate lines alone, in their order, sorted and in random batches: the same must come.
 
     Returns:
         The lines that differ, and the largest difference of a log-probability.
     """
 
-    def together(order: Sequence[int], tokens: int) -> dict[int, Translation]:
+    def together(order, tokens):
         wider = replace(search, batch_tokens=tokens)
         found = translator.stream([lines[i] for i in order], wider)
         return {i: answer[0] for i, answer in zip(order, found, strict=True)}
@@ -112,7 +108,7 @@ def neutral(
     return broken, worst
 
 
-def untrained(tokenizer: Tokenizer, shape: str, seed: int, sharp: float) -> Translator:
+def untrained(tokenizer, shape, seed, sharp):
     """Return a translator with random weights, multiplied by ``sharp``."""
     torch.manual_seed(seed)
     config = Config(
@@ -132,14 +128,14 @@ def untrained(tokenizer: Tokenizer, shape: str, seed: int, sharp: float) -> Tran
     return Translator(model, tokenizer, config.search)
 
 
-def draws(tokenizer: Tokenizer, random: Random, count: int) -> Iterator[list[int]]:
+def draws(tokenizer, random, count):
     """Yield random source ids, with ``</s>``."""
     for _ in range(count):
         length = random.choice([0, 1, random.randrange(1, 12), random.randrange(1, 70)])
         yield [*(random.randrange(2, tokenizer.source_pad) for _ in range(length)), EOS]
 
 
-def ends(tokenizer: Tokenizer, count: int, seed: int) -> tuple[Broken, float]:
+def ends(tokenizer, count, seed):
     """Translate random ids with untrained models, in all ways of searching: every search ends.
 
     A translation has at most as many tokens as its source and ``max_extra`` more, and a score.

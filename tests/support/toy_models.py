@@ -2,8 +2,6 @@
 
 import io
 import random
-from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 
@@ -21,20 +19,20 @@ TARGET_WORDS = [
 ]  # fmt: skip
 
 
-def sentences(count: int, seed: int, longest: int = 9) -> list[str]:
+def sentences(count, seed, longest=9):
     """Sentences of random words, always the same for a seed."""
     chooser = random.Random(seed)
     lengths = [chooser.randrange(2, longest) for _ in range(count)]
     return [" ".join(chooser.choices(SOURCE_WORDS, k=length)) for length in lengths]
 
 
-def translate_words(text: str) -> str:
+def translate_words(text):
     """The language the tests translate into: word by word."""
     words = dict(zip(SOURCE_WORDS, TARGET_WORDS, strict=True))
     return " ".join(words[word] for word in text.split())
 
 
-def write_pairs(folder: Path, name: str, lines: Sequence[str]) -> list[Path]:
+def write_pairs(folder, name, lines):
     """Write sentences and their translations as two files, NAME.en and NAME.de."""
     paths = [folder / f"{name}.{language}" for language in ("en", "de")]
     for path, side in zip(paths, (lines, map(translate_words, lines)), strict=True):
@@ -42,7 +40,7 @@ def write_pairs(folder: Path, name: str, lines: Sequence[str]) -> list[Path]:
     return paths
 
 
-def small_config(tokenizer: Tokenizer) -> Config:
+def small_config(tokenizer):
     return Config(
         model=ModelConfig(
             source_vocab_size=tokenizer.source_vocab_size,
@@ -57,9 +55,7 @@ def small_config(tokenizer: Tokenizer) -> Config:
     )
 
 
-def write_random_model(
-    directory: Path, tokenizer: Tokenizer, pair: tuple[str, str] = ("en", "de"), seed: int = 3
-) -> Path:
+def write_random_model(directory, tokenizer, pair=("en", "de"), seed=3):
     """Write a model directory with random weights, sharp enough to have opinions."""
     torch.manual_seed(seed)
     config = small_config(tokenizer)
@@ -72,7 +68,7 @@ def write_random_model(
     return directory
 
 
-def normalizing_tokenizer() -> Tokenizer:
+def normalizing_tokenizer():
     """A vocabulary like those of other programs: it normalizes text, and has no bytes for unknown characters."""
     from sentencepiece import SentencePieceTrainer
 
@@ -88,7 +84,7 @@ def normalizing_tokenizer() -> Tokenizer:
 PAIRS = (("en", "de"), ("en", "fr"), ("de", "en"))
 
 
-def write_several(directory: Path) -> Path:
+def write_several(directory):
     """Write a model of three pairs of languages with random weights, whose vocabulary has symbols."""
     lines = [side for text in sentences(400, 1) for side in (text, translate_words(text))]
     model = learn_model(lines, TextConfig(vocab_size=341), ["de", "en", "fr"])

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from headway.ext.paper.experiments import (
     arguments,
     arguments_heads,
@@ -63,7 +61,7 @@ SIZES: dict[object, dict[str, object]] = {
 }  # fmt: skip
 
 
-def make_sizes_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def make_sizes_small(monkeypatch):
     """Let experiments count, time and train toys, until a test ends."""
     for module, sizes in SIZES.items():
         for name, value in sizes.items():

@@ -1,14 +1,13 @@
 """A pickle that shows whether it was loaded."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 
 class Trap:
     """An object that creates a file when it is unpickled."""
 
-    def __init__(self, canary: Path) -> None:
+    def __init__(self, canary):
         self.canary = canary
 
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+    def __reduce__(self):
         return Path.touch, (self.canary,)
