@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -21,10 +20,7 @@ from headway.ext.paper.experiments import (
     tying,
 )
 from headway.ext.paper.experiments.figures3to5_heads import (
-    ChosenHead,
-    choose_heads,
     compare_places,
-    mark_words,
     weigh,
 )
 from headway.ext.paper.experiments.figures3to5_links import (
@@ -36,7 +32,7 @@ from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.unmasking import remove_mask
-from headway.ext.pictures import AttentionMap, AttentionMaps
+from headway.ext.pictures import AttentionMap
 from headway.model import Transformer, sinusoids
 
 
@@ -119,21 +115,6 @@ def test_two_heads_learn_two_targets_that_one_head_does_not():
     assert int(x[1, 4, : arguments_heads.SYMBOLS].argmax()) == int(targets[1, 3, 1])
 
 
-def test_the_entropy_of_heads_is_the_mean_of_all_of_them(tmp_path, monkeypatch):
-    def attend(keys_LH):
-        """Return heads that give equal weights to so many of four keys, for each of five queries."""
-        rows = [[[[1 / n] * n + [0.0] * (4 - n)] * 5 for n in heads] for heads in keys_LH]
-        return AttentionMaps("", "", {"cross": AttentionMap([], [], np.array(rows, np.float32))})
-
-    # In bits, the heads of the first layer have (1, 1, 2) in the mean, and those of the second (2, 0.5, 2).
-    found = {"a": attend([[1, 2, 4], [4, 2, 4]]), "b": attend([[4, 2, 4], [4, 1, 4]])}
-    monkeypatch.setattr(arguments_heads, "sentence_maps", lambda translator, text, _: found[text])
-    corpus = Bitext("text", (), (), (("a", "x"), ("b", "x")), ("en", "de"))
-    trial = SimpleNamespace(translator=lambda: None)
-    mean = arguments_heads.mean_entropy(trial, Study(tmp_path, "toy", corpus=corpus))
-    assert mean == pytest.approx(8.5 / 6 * math.log(2))
-
-
 def test_without_the_mask_a_position_attends_to_later_ones():
     torch.manual_seed(1)
     config = ModelConfig(
@@ -202,58 +183,6 @@ def test_no_rule_fits_other_sentences():
     ]
 
 
-def test_marks_are_the_word_that_a_rule_names_or_the_other_words_of_the_clause():
-    distant, _, structure = figures3to5_heads.TOPICS
-    link = mark_words("The man who sang the song on Monday comes from Egypt.", distant)
-    assert np.argwhere(link).tolist() == [[8, 2]]
-    clauses = mark_words("If it rains, Paula sings.", structure) * 5
-    assert clauses.tolist() == [
-        [0, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 1, 0],
-    ]  # fmt: skip
-
-
-FIVE_WORDS = (
-    "If Leo, we wait.", "If Leo sings, we wait.", "Leo, if we wait, sings.", "We wait if Leo sings.",
-)  # fmt: skip
-
-
-def test_places_are_compared_with_those_of_other_sentences_of_as_many_words():
-    structure = figures3to5_heads.TOPICS[2]
-    pairs = [(source, "") for source in FIVE_WORDS]
-    two, three, four = (mark_words(source, structure) for source in FIVE_WORDS[1:])
-    alone, *compared = compare_places([*pairs, pairs[1]], structure)  # four words: no other
-    assert alone.source == FIVE_WORDS[1]
-    assert alone.places == pytest.approx(two - (three + four + two) / 3)
-    assert [each.source for each in compared] == [*FIVE_WORDS[2:], FIVE_WORDS[1]]
-    assert compare_places([pairs[1], pairs[1]], structure) == []  # they have the same places
-
-
-def random_marks(generator, words):
-    clauses = generator.integers(0, 2, words).cumsum()
-    return (clauses[:, None] == clauses[None, :]) / words
-
-
-def test_heads_that_know_positions_or_words_alone_are_not_above_chance(monkeypatch):
-    generator = np.random.default_rng(3)
-    sentences = [" ".join("a" * words) for words in (5, 8) * 20]
-    marked = iter([random_marks(generator, len(source.split())) for source in sentences])
-    monkeypatch.setattr(figures3to5_heads, "mark_words", lambda source, topic: next(marked))
-    compared = compare_places([(source, "") for source in sentences], figures3to5_heads.TOPICS[2])
-    assert len(compared) == 40
-    by_position = {words: generator.random((2, 3, words + 1, words + 1)) for words in (5, 8)}
-    lifts = []
-    for sentence in compared:
-        words = len(sentence.places)
-        attracting = np.broadcast_to(
-            generator.random((1, 3, 1, words + 1)), (1, 3, words + 1, words + 1)
-        )
-        weights = np.concatenate([by_position[words], attracting]).astype(np.float32)
-        lifts.append(weigh(AttentionMap([], [], weights), sentence.places))
-    assert abs(lifts[0][:2]).max() > 0.01
-    assert np.mean(lifts, 0) == pytest.approx(np.zeros((3, 3)), abs=1e-6)
-    assert abs(np.array(lifts)[:, 2]).max() < 1e-6  # in each sentence
-
-
 def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch):
     def attend(clauses, *, stays):
         """Return a head that looks at its neighbors, only at those of its clause if it stays."""
@@ -274,12 +203,6 @@ def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch):
             for text, sentence in zip(texts, compared, strict=True)
         ]
         assert least <= np.mean(lifts) <= most
-
-
-def test_the_sentences_that_choose_a_head_do_not_measure_it():
-    chooses, measures = np.array([[0.1, 0.9], [0.2, 0.3]]), np.array([[0.5, -0.2], [0.4, 0.1]])
-    found = choose_heads([chooses] * 3, [measures] * 2, 2)
-    assert found == [ChosenHead(0, 1, [-0.2, -0.2]), ChosenHead(1, 1, [0.1, 0.1])]
 
 
 @pytest.mark.slow

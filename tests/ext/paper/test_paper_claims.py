@@ -6,7 +6,6 @@ A claim that compares the wrong models, or in the wrong direction, fails here.
 import importlib
 import math
 import re
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -38,7 +37,6 @@ from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.trends import trend_claim
-from headway.ext.paper.verdicts import Gate, LearnedScores
 
 SEEDS = (1, 2, 3)
 JITTER = (-0.3, 0.4, -0.1)  # of the seeds, other than those of the model beside
@@ -126,13 +124,6 @@ def without_pictures(monkeypatch):
     monkeypatch.setattr(charts, "find_spec", lambda name: None)
 
 
-def bucket_scores(near, beyond):
-    """Scores in place of `positions.score_buckets`: so much BLEU on short and on longer sentences."""
-    return lambda trial, parts, language: [
-        (bleu, trial.scores["perplexity"]) for bleu in (near, beyond, 0.0)
-    ]
-
-
 def named(name):
     return lambda plan: plan.name == name
 
@@ -197,7 +188,6 @@ SMOOTHING, TYING, SCALING = map(described, ("smoothing", "tying", "scaling"))
 LENGTHS = part(positions.plan, positions.compare_lengths)
 
 
-ON_FEW_TEXTS = (classification, SENTENCES, PARSING)
 # An experiment, words of a claim, and which models have the better scores if the claim is right.
 TRENDS = [
     (arguments_mask, "training loss is lower", named("without")),
@@ -313,57 +303,6 @@ def test_a_setting_without_which_models_fail_is_judged_by_those_that_learn(
     assert found == {18.0: "holds", -18.0: "not decided"}
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_pictures")
-def test_table_3_says_what_follows_from_all_of_its_trainings(monkeypatch):
-    monkeypatch.setattr(table3, "compare_parameters", list)  # which builds all rows
-    work = Invented(named("base"), 1.0)
-    groups = work.run_groups(table3.plan(work))
-    found = table3.conclude(work, groups)
-    assert table3.separate_heads(groups) in found
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("without_pictures")
-@pytest.mark.parametrize(("texts", "verdict"), [(500, "not decided"), (5_000, "holds")])
-@pytest.mark.parametrize("row", [row for row in TRENDS if row[0] in ON_FEW_TEXTS], ids=lambda row: row[1])  # fmt: skip
-def test_one_right_text_more_with_every_seed_decides_nothing(row, texts, verdict, monkeypatch):
-    """A fifth of a percent is one of 500 texts, which may be chance, or 10 of 5,000."""
-    module = sys.modules[__name__]
-    monkeypatch.setattr(module, "JITTER", (0.0, 0.0, 0.0))
-    monkeypatch.setattr(module, "TEXTS", texts)
-    experiment, words, favored = row
-    assert find_claim(experiment, Invented(favored, 0.05), words).verdict == verdict
-
-
-def test_two_heads_are_compared_with_one(monkeypatch):
-    def train(heads, seed, steps):
-        return arguments_heads.TargetScores(0.2 * heads + seed / 1000, 1.0)
-
-    monkeypatch.setattr(arguments_heads, "train_two_targets", train)
-    claim = arguments_heads.compare_two_targets(Invented(smoothed, 0.0))[1]
-    assert claim.ours.startswith("two heads less one of full width: +20.0 ")
-    assert claim.verdict == "holds"
-
-
-@pytest.mark.parametrize(
-    ("near", "beyond", "found"), [(85.0, 30.0, "not decided"), (85.0, 55.0, "holds")]
-)
-def test_longer_sentences_decide_only_if_they_are_translated(near, beyond, found, monkeypatch):
-    monkeypatch.setattr(positions, "score_buckets", bucket_scores(near, beyond))
-    work = Invented(of_kind("sinusoidal"), 1.0)
-    assert find_claim(LENGTHS, work, "extrapolate").verdict == found
-
-
-def test_averaged_checkpoints_decide_only_if_both_models_have_learned():
-    work = Invented(lambda plan: False, 0.0)
-    good, bad = [85.0, 86.0, 84.0], [5.0, 6.0, 4.0]
-    last = {"base": good, "big": good, table2.PUBLISHED: good}
-    assert [claim.verdict for claim in table2.score_claims(work, last, bad)][1] == "not decided"
-    last = {"base": good, "big": bad, table2.PUBLISHED: good}
-    assert table2.score_claims(work, last, [90.0, 91.1, 89.0])[0].verdict == "not decided"
-
-
 @pytest.mark.parametrize(("experiment", "words", "favored"), EQUALITIES[:2])
 def test_equality_is_judged_on_both_sides(experiment, words, favored):
     found = {
@@ -407,22 +346,3 @@ def test_a_part_is_needed_if_models_learn_only_with_it(
 ):  # fmt: skip
     work = Invented(favored, (having - lacking) / 4, level=lacking)
     assert find_claim(experiment, work, words).verdict == found
-
-
-@pytest.mark.parametrize(
-    ("differences", "names_the_rule"), [([1.0, 1.1, 0.9], True), ([1.0, -1.0, 0.1], False)]
-)
-def test_a_claim_says_when_only_the_least_score_keeps_it_open(differences, names_the_rule):
-    claim = trend_claim(
-        "x", "1", "{}", differences, learned=LearnedScores(Gate(50), ([60.0], [49.0]))
-    )
-    assert claim.verdict == "not decided"
-    assert ("a model that is compared has less than 50" in claim.why) == names_the_rule
-
-
-def test_a_table_says_whose_time_its_seconds_are():
-    for device, words in (("cpu", "processor time."), ("cuda", "time on a GPU beside others.")):
-        work = Invented(named("big"), 1.0)
-        work.device = device
-        groups = work.run_groups(table3.plan(work))
-        assert f"a second are of {words}" in table3.score_table(groups).note

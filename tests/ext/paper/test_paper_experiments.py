@@ -10,15 +10,12 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
-from headway.ext.demo import Example as Phrase
 from headway.ext.paper import report, reproduction
 from headway.ext.paper.experiments import classification, table2, table3, wmt14
-from headway.ext.paper.reproduction import EXPERIMENTS, Description, reproduce, write_report
+from headway.ext.paper.reproduction import Description, reproduce, write_report
 from headway.ext.paper.results import Claim, Findings, Table
-from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.scales import SCALES
-from headway.ext.paper.running.settings_tables import describe_regime, list_trainings
+from headway.ext.paper.running.settings_tables import describe_regime
 from headway.ext.paper.running.study import Study
 from headway.locks import LOCK, DirectoryLock
 
@@ -78,25 +75,6 @@ def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path, 
     monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
     (tmp_path / "classification.json").unlink()
     assert reproduce("classification", work).tables == result.tables
-
-
-def test_no_text_is_in_two_parts_of_a_classifiers_task(tmp_path, monkeypatch):
-    def generate(source, target, count):
-        """Some targets have two sources."""
-        return [Phrase("ab"[i % 2], f"s {i}", f"t {i % 190}") for i in range(count)]
-
-    monkeypatch.setattr(classification, "generate", generate)
-    kinds, pairs = classification.make_tasks(Study(tmp_path, "toy"))
-    for task, sides in ((kinds, 1), (pairs, 2)):
-        for side in range(sides):
-            texts = [{e.parts[side] for e in part} for part in task.parts.values()]
-            assert len(set().union(*texts)) == sum(map(len, texts))
-    for part in pairs.parts.values():
-        assert {e.label for e in part} == {"translation", "another"}
-    for example in pairs.examples:
-        source, target = (int(text[2:]) for text in example.parts)
-        assert (source % 190 == target) == (example.label == "translation")
-        assert source % 2 == target % 2  # of one kind
 
 
 @pytest.mark.slow
@@ -230,19 +208,6 @@ def test_the_report_contains_its_figures(tmp_path):
     assert base64.b64decode(found[1]).decode() == figure.svg
 
 
-@pytest.mark.parametrize("length", [3, 20, 40, 80])
-def test_no_name_of_a_curve_leaves_the_chart(length):
-    from headway.ext.paper import charts
-
-    names = [f"{'x' * length}{number}" for number in range(5)]
-    svg = charts.curves("Curve", {name: [(1, 1.0), (2, 2.0)] for name in names}, "x", "y").svg
-    width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', svg)[0])
-    starts = re.findall(r'<text[^>]* x="([-\d.]+)"[^>]*>(x+\d)</text>', svg)
-    assert sorted(name for _, name in starts) == names
-    for x, name in starts:
-        assert 0 <= float(x) <= width - 0.55 * 8.5 * len(name)
-
-
 def test_one_table_has_all_claims_in_the_papers_order():
     def claim(text, verdict, section=""):
         return Claim(text, "", "+1.0 (+0.5 to +1.5)", verdict, "paired", section, 0.04, "Muon")
@@ -260,13 +225,6 @@ def test_one_table_has_all_claims_in_the_papers_order():
         (row[2], row[4], row[5]) == ("+1.0 (+0.5 to +1.5)", "Muon", "paired") for row in rows
     )
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
-
-
-def test_the_experiments_are_listed_with_their_sections(capsys):
-    assert dispatch(["reproduce", "--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
-    assert "smoothing       Label smoothing varied (section 5.4)" in lines
 
 
 @pytest.mark.slow
@@ -317,21 +275,3 @@ def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(tmp
         assert dispatch([*words, "--list"]) == 0  # it reads and writes nothing
     assert capsys.readouterr().err == ""
     assert dispatch(words) == 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("copied_trainings")
-def test_trainings_of_other_code_scales_and_texts_are_not_listed(tmp_path, monkeypatch):
-    work = Study(tmp_path, "toy", seeds=(1,))
-    work.experiment = "smoothing"
-    work.run_trials([PlannedTrial("base", work.base)])
-    [row] = list_trainings(work).rows
-    assert row[:3] == ("smoothing", "base", 1)
-    assert list_trainings(Study(tmp_path, "minutes")).rows == ()
-    pairs = (("a b", "c d"),) * 20
-    other = Bitext("text", pairs, pairs, pairs, ("en", "de"))
-    assert list_trainings(Study(tmp_path, "toy", corpus=other)).rows == ()
-    monkeypatch.setattr(
-        "headway.ext.paper.running.planned_trial.source_version", lambda *modules: "another"
-    )
-    assert list_trainings(work).rows == ()

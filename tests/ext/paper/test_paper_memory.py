@@ -1,10 +1,7 @@
 """End-to-end memory networks against their equations, and the stories that they answer questions about."""
 
-import copy
-
 import pytest
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from headway.ext.paper.experiments import rivals_stories
 from headway.ext.paper.rivals.memory_network import MemoryNetwork, count_right, train_network
@@ -57,55 +54,6 @@ def test_a_story_alone_equals_the_same_story_in_a_batch():
     padded[1] = torch.randint(1, 11, (5, 6))
     questions = torch.cat((QUESTION, torch.tensor([[1, 2, 3, 4]])))
     torch.testing.assert_close(model(padded, questions)[:1], model(STORY, QUESTION))
-
-
-def random_data(count):
-    torch.manual_seed(4)
-    return (
-        torch.randint(1, 11, (count, 3, 5)),
-        torch.randint(1, 11, (count, 4)),
-        torch.randint(1, 11, (count,)),
-    )
-
-
-def test_training_leaves_padding_without_effect():
-    model, data = make(), random_data(32)
-    train_network(model, data, 4)
-    for table in (*model.words, *model.times):
-        assert not table.weight[0].any()
-    story_BSW, question_BQ, _ = data
-    padded_BSW = torch.nn.functional.pad(story_BSW, (0, 3, 0, 2))
-    padded_BQ = torch.nn.functional.pad(question_BQ, (0, 3))
-    torch.testing.assert_close(model(padded_BSW, padded_BQ), model(story_BSW, question_BQ))
-
-
-@pytest.mark.parametrize(("count", "is_clipped"), [(1, False), (64, True)])
-def test_the_first_step_has_the_papers_rate_and_a_gradient_of_at_most_40(count, is_clipped):
-    model, data = make(), random_data(count)
-    before = copy.deepcopy(model)
-    story_BSW, question_BQ, answer_B = data
-    loss = -before(story_BSW, question_BQ).log_softmax(1)[range(count), answer_B].sum()
-    gradients = torch.autograd.grad(loss, [*before.parameters()])
-    norm = torch.cat([gradient.flatten() for gradient in gradients]).norm().item()
-    assert (norm > 80) == is_clipped
-    assert (norm < 20) != is_clipped
-    train_network(model, data, 1, count)
-    share = 40 / norm if is_clipped else 1.0
-    for new, old, gradient in zip(model.parameters(), before.parameters(), gradients, strict=True):
-        torch.testing.assert_close(new, old - 0.01 * share * gradient)
-
-
-def test_the_rate_is_halved_after_each_quarter_of_the_epochs():
-    rates = []
-    hook = register_optimizer_step_pre_hook(
-        lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
-    )
-    try:
-        train_network(make(), random_data(6), 12, 2)
-    finally:
-        hook.remove()
-    quarter = 3 * 3  # three epochs of three steps
-    assert rates == [0.01] * quarter + [0.005] * quarter + [0.0025] * quarter + [0.00125] * quarter
 
 
 @pytest.mark.slow

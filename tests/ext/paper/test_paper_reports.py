@@ -10,14 +10,11 @@ import pytest
 
 from headway.config import PRESETS
 from headway.config.departures import list_departures
-from headway.evaluation.metrics import METRICS
-from headway.ext.paper.published import TRANSFORMERS
 from headway.ext.paper.reproduction import EXPERIMENTS
 from headway.ext.paper.results import Claim
-from headway.ext.paper.running.scales import SCALES
 from headway.ext.paper.verdicts import count_surviving
 from support.cases import each_case
-from support.documentation import ROOT, read_table
+from support.documentation import ROOT
 
 PAGE = Path("docs/evidence/paper.md")
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
@@ -95,13 +92,6 @@ def test_claims_and_trends_are_counted_as_in_the_report(scale, sentence):
     assert numbers.items() <= counts.items()
 
 
-@pytest.mark.parametrize("scale", ["minutes", "hours"])
-def test_a_report_says_of_longer_trainings_too_when_their_rate_falls(scale):
-    training = SCALES[scale].base.training
-    share = f"{100 * training.cool_steps / training.max_steps:.0f} % of the steps"
-    assert set(re.findall(r"falls to zero in the last (.*?)\.", read_report(scale).text)) == {share}
-
-
 @each_case
 def test_every_interval_is_in_the_report(scale, sections):
     known = [values for values, _ in find_intervals(read_report(scale).text)]
@@ -177,31 +167,3 @@ def test_the_document_names_existing_files_and_commands():
         assert (folder / path).is_file(), path
     for target in re.findall(r"\]\(([\w./-]+\.md)\)", TEXT):
         assert (ROOT / PAGE).parent.joinpath(target).is_file(), target
-
-
-def test_every_section_of_the_paper_has_a_row_and_its_equations_are_three():
-    rows = read_table(PAGE, "section", "code")
-    numbers = [re.split("[a-zA-Z]", row[0])[0] for row in rows]  # before the name: "3.1, 3.2.3 "
-    assert sorted({*re.findall(r"\d[\d.]*", " ".join(numbers))}) == SECTIONS
-    assert {int(number) for number in re.findall(r"equation (\d+)", TEXT)} == {1, 2, 3}
-
-
-def test_no_metric_is_named_for_scores_whose_script_is_not_known():
-    rows = read_table(PAGE, "published score", "test set")
-    base, big = TRANSFORMERS["base"], TRANSFORMERS["big"]
-    found = {score: metric.strip("`") for score, *_, metric in rows}
-    german = f"{base.en_de} base, {big.en_de} big (the paper)"
-    french = f"{base.en_fr} base, {big.en_fr} big (the paper; its section 6.1 says 41.0)"
-    assert (found[german], found[french]) == ("bleu_paper", "none")
-    assert {*found.values()} <= {metric.key for metric in METRICS} | {"none"}
-    assert [score for score, metric in found.items() if metric == "none"] == [french]
-
-
-def test_additive_attention_costs_the_same_on_each_page():
-    costs = re.compile(r"(\d+) times the time(?:,| and) (\d+) times the memory")
-    found = [
-        set(costs.findall((DOCS / name).read_text(encoding="utf-8")))  # a report says it twice
-        for name in ("evidence/paper.md", "evidence/paper-layers.md", "report-minutes.html")
-    ]
-    assert found == [found[0]] * 3
-    assert len(found[0]) == 1

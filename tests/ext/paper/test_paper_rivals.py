@@ -6,22 +6,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headway.config import Config, ModelConfig, TextConfig
+from headway.config import ModelConfig
 from headway.ext.paper.experiments import rivals
 from headway.ext.paper.experiments.rivals import RIVALS
 from headway.ext.paper.reproduction import reproduce
-from headway.ext.paper.rivals import convolutional
 from headway.ext.paper.rivals.bytenet import ByteNet
 from headway.ext.paper.rivals.convolutional import ConvolutionalTranslator
 from headway.ext.paper.rivals.neural_gpu import COLUMNS, NeuralGPU
 from headway.ext.paper.rivals.recurrent import RecurrentTranslator
-from headway.ext.paper.rivals.rival_training import PLAIN, score_rival, translate
-from headway.ext.paper.running import scoring
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.study import Study
-from headway.model import Transformer
-from headway.text.prepared import PreparedData
-from headway.translation.token_search import TokenSearch
 
 VOCABULARY = 29
 WIDTH = 20
@@ -134,32 +128,6 @@ def convolve(taps, weight, bias):
     return bias + sum(weight[:, i * width : (i + 1) * width] @ tap for i, tap in enumerate(taps))
 
 
-DEVIATIONS = {
-    RecurrentTranslator: {
-        "source_embedding.weight": 0.01, "target_inputs.weight": 0.01, "out_context.weight": 0.01,
-        "output.weight": 0.01, "align_state.weight": 0.001, "align_memory.weight": 0.001,
-    },
-    # Section 3.5: the variance of a map is that of an input that is kept with the probability 0.6, or always.
-    ConvolutionalTranslator: {
-        "source_embedding.weight": 0.1, "target_positions.weight": 0.1,
-        "into_encoder.weight": (0.6 / 64) ** 0.5, "out_of_decoder.weight": (1 / 64) ** 0.5,
-        "encoder.0.convolution.output.weight": (4 * 0.6 / (3 * 64)) ** 0.5,
-        "queries.1.weight": (1 / 64) ** 0.5,
-    },
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("system", DEVIATIONS)
-def test_weights_begin_as_the_papers_say(system):
-    torch.manual_seed(1)
-    sizes = {"d_model": 64, "source_vocab_size": 200, "target_vocab_size": 200, "dropout": 0.4}
-    model = system(replace(CONFIG, **sizes))
-    for name, expected in DEVIATIONS[system].items():
-        part, _, weight = name.rpartition(".")
-        found = getattr(model.get_submodule(part), weight).detach().std()
-        assert float(found) == pytest.approx(expected, rel=0.05), name
-
-
 def test_convs2s_follows_its_equations():
     model = make(ConvolutionalTranslator)
     assert isinstance(model, ConvolutionalTranslator)
@@ -199,54 +167,6 @@ def test_convs2s_follows_its_equations():
         torch.testing.assert_close(found[i], model.output(model.out_of_decoder(x)))
 
 
-def test_the_encoder_learns_from_the_mean_over_the_decoders_layers(monkeypatch):
-    gradients = []
-    for _ in range(2):
-        model = make(ConvolutionalTranslator)
-        model(SOURCE, TARGET, SEGMENTS).logsumexp(-1).sum().backward()
-        gradients.append({name: p.grad for name, p in model.named_parameters()})
-        monkeypatch.setattr(convolutional, "scale_gradient", lambda x, factor: x)
-    scaled, plain = gradients
-    for name in scaled:
-        if name.startswith(("encoder", "into_encoder", "out_of_encoder")):
-            torch.testing.assert_close(scaled[name], plain[name] / CONFIG.num_decoder_layers)
-        elif not name.startswith("source"):  # word embeddings have a gradient that is not scaled
-            torch.testing.assert_close(scaled[name], plain[name])
-
-
-def test_convs2s_drops_embeddings_inputs_of_convolutions_and_the_decoders_output():
-    """Section 4.2 of its paper; the residual of a block has no dropout."""
-    rate = 0.4
-    model = make(lambda config: ConvolutionalTranslator(replace(config, dropout=rate))).train()
-    inputs = {}
-    outputs = {}
-
-    def note(name):
-        def hook(_module, arguments, output):
-            inputs[name], outputs[name] = arguments[0], output
-
-        return hook
-
-    for name, module in model.named_modules():
-        if "parametrizations" not in name:  # these are no layers
-            module.register_forward_hook(note(name))
-    torch.manual_seed(6)
-    model(SOURCE, TARGET)
-    blocks = [f"encoder.{i}" for i in range(2)] + [f"decoder.{i}" for i in range(3)]
-    sites = [(inputs[block], inputs[f"{block}.convolution"]) for block in blocks]
-    for side, layers in (("source", "encoder"), ("target", "decoder")):
-        embedded = outputs[f"{side}_embedding"] + outputs[f"{side}_positions"]
-        sites.append((embedded, inputs[f"into_{layers}"]))
-    sites.append((outputs["out_of_decoder"], inputs["output"]))
-    for before, after in sites:
-        kept = after != 0
-        assert (~kept).double().mean().item() == pytest.approx(rate, abs=0.1)
-        torch.testing.assert_close(after, before / (1 - rate) * kept)
-    for block in blocks:
-        expected = (outputs[f"{block}.convolution"] + inputs[block]) * 0.5**0.5
-        torch.testing.assert_close(outputs[block], expected)
-
-
 def test_bytenet_follows_its_figures():
     model = make(ByteNet)
     assert isinstance(model, ByteNet)
@@ -280,22 +200,6 @@ def test_bytenet_follows_its_figures():
     found = model(SOURCE[:1], TARGET[:1])[0]
     for i, x_i in enumerate(x):
         torch.testing.assert_close(found[i], model.output(model.last(x_i.relu()).relu()))
-
-
-def test_bytenet_unfolds_over_six_fifths_of_the_source_alone_and_in_a_batch():
-    model = make(ByteNet)
-    lengths = {10: 12, 12: 15, 25: 30, 40: 48}
-    torch.manual_seed(2)
-    source = torch.randint(2, 20, (len(lengths), 40))
-    target = torch.randint(2, 20, (len(lengths), 50))
-    inside = torch.arange(40) < torch.tensor([*lengths])[:, None]
-    together = model(source, target, inside.long())
-    columns = model.start(source, inside.long())["columns"]
-    assert columns.any(-1).sum(1).tolist() == [*lengths.values()]
-    for row, (length, unfolded) in enumerate(lengths.items()):
-        alone = source[row : row + 1, :length]
-        assert model.start(alone)["columns"].size(1) == unfolded
-        torch.testing.assert_close(model(alone, target[row : row + 1])[0], together[row])
 
 
 def convolve_image(kernel, image, row, column):
@@ -354,15 +258,6 @@ def test_the_extended_neural_gpu_follows_its_equations():
         p[row][0] = model.target_embedding.weight[token]
 
 
-def test_a_target_beyond_the_image_is_the_same_in_a_batch():
-    model = make(NeuralGPU)
-    target = torch.cat((TARGET[1:2], TARGET[:1]), 1)  # 14 tokens; the image has 9 rows of 12
-    alone = model(SOURCE[1:2, :3], target)
-    together = model(SOURCE, target.expand(3, -1), SEGMENTS)[1:2]
-    torch.testing.assert_close(together, alone)
-    torch.testing.assert_close(alone[0, 9:], model.output.bias.expand(5, -1))
-
-
 @pytest.mark.slow
 def test_the_rivals_train_beside_the_transformer(tmp_path, monkeypatch):
     def is_short(source, target):
@@ -389,44 +284,3 @@ def test_the_rivals_train_beside_the_transformer(tmp_path, monkeypatch):
     assert "as in their own paper" not in result.differs
     monkeypatch.setattr("headway.ext.paper.running.study.run_trial", pytest.fail)
     work.run_groups(rivals.plan_translators(work))  # finished trainings are read
-
-
-def prepare_pairs(folder, test):
-    """Prepare a few pairs of letters; returns them, the files of the test pairs and the settings."""
-    pairs = tuple((f"a {c} 56%", f"d {c} 56 %") for c in "fghijklmnopq")
-    corpus = Bitext("text", pairs, pairs[:1], test, ("en", "de"))
-    text = TextConfig(vocab_size=290, drop_leaks=False)
-    prepared, files = corpus.prepare(folder, text)
-    return PreparedData.open(prepared), files, text
-
-
-@pytest.mark.slow
-def test_a_text_is_translated_alone_as_beside_a_longer_one(tmp_path):
-    texts = ["a f 56%", "g h a", "a q 56% a p 56% a o n m l k"]
-    data, *_ = prepare_pairs(tmp_path, tuple((text, "d") for text in texts))
-    size = data.tokenizer.source_vocab_size
-    shape = replace(CONFIG, source_vocab_size=size, target_vocab_size=size)
-    torch.manual_seed(5)
-    model = ConvolutionalTranslator(shape).eval()
-    alone = [translate(model, data.tokenizer, [text])[0] for text in texts]
-    assert len(set(alone)) == len(texts)
-    assert translate(model, data.tokenizer, texts) == alone
-
-
-def test_the_transformer_is_searched_as_its_rivals_are(tmp_path):
-    """Its lines are not changed before the search: the rivals' search would translate the same subwords."""
-    test = (("ÄB 56% {x}", "c d"), ("https://a.b c", "e"))
-    data, files, text = prepare_pairs(tmp_path, test)
-    size = data.tokenizer.source_vocab_size
-    torch.manual_seed(1)
-    shape = ModelConfig(
-        source_vocab_size=size, target_vocab_size=size, d_model=16, d_ff=16, num_heads=2,
-        num_encoder_layers=1, num_decoder_layers=1,
-    )  # fmt: skip
-    model, found = Transformer(shape).eval(), []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "score_text", lambda translations, *rest: found.append(translations))
-        score_rival(model, data, Config(text=text, model=shape), files)
-    ids = data.tokenizer.encode_source([source for source, _ in test])
-    searched = TokenSearch([model], data.tokenizer, None).search(ids, [[]] * len(ids), PLAIN)
-    assert found == [[data.tokenizer.decode(each[0].tokens) for each in searched]]

@@ -1,13 +1,10 @@
 """The structured self-attentive sentence embedding: against its paper's equations, and in a batch."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
-from headway.config import Config, ModelConfig, TrainingConfig
-from headway.ext.paper.rivals import classifying
-from headway.ext.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier, penalty
+from headway.config import ModelConfig
+from headway.ext.paper.rivals.self_attentive import HOPS, SelfAttentiveClassifier
 
 CONFIG = ModelConfig(
     source_vocab_size=23, d_model=14, d_ff=11, num_heads=1, dropout=0.3, tying="none"
@@ -102,41 +99,3 @@ def test_texts_alone_in_a_batch_and_packed_into_one_row_are_equal(sentences, tex
     together, of_packed = model(packed, number)
     torch.testing.assert_close(together, scores)
     torch.testing.assert_close(of_packed, penalties)
-
-
-def test_the_penalty_is_zero_where_each_hop_looks_at_one_token_of_its_own():
-    apart = torch.eye(5).double()[:3]
-    assert penalty(apart).item() == 0
-    same = apart[[0, 0, 0]]
-    assert penalty(same).item() == 6  # each of 6 pairs of different hops overlaps by 1
-    even = torch.full((1, 5), 0.2).double()
-    assert penalty(even).item() == pytest.approx((1 - 0.2) ** 2)
-
-
-def test_the_perceptron_has_the_dropout_of_the_configuration():
-    model = make(1).train()
-    found = []
-    model.perceptron[1].register_forward_hook(lambda module, inputs, output: found.append(output))
-    model.perceptron[3].register_forward_pre_hook(lambda module, inputs: found.append(inputs[0]))
-    model(ONE.repeat(30, 1), (ONE != 22).long().repeat(30, 1))
-    hidden, read = found
-    kept = read[hidden != 0] != 0
-    assert (~kept).double().mean().item() == pytest.approx(CONFIG.dropout, abs=0.1)
-    torch.testing.assert_close(read[hidden != 0], hidden[hidden != 0] / 0.7 * kept)
-
-
-@pytest.mark.slow
-def test_training_lowers_the_penalty(monkeypatch):
-    target, segments = torch.tensor([[0], [2]]), torch.ones(2, 1)
-    batch = SimpleNamespace(
-        source=ONE, source_segments=(ONE != 22).long(), target=target, target_segments=segments
-    )
-    feed = SimpleNamespace(next=lambda: SimpleNamespace(batches=[batch], target_tokens=2))
-    config = Config(model=CONFIG, training=TrainingConfig(max_steps=30, warmup_steps=10))
-    found = {}
-    for weight in (0.0, 30.0):
-        monkeypatch.setattr(classifying, "PENALTY", weight)
-        model = make(1).train()
-        classifying.train(model, config, feed)
-        found[weight] = model.eval()(ONE, (ONE != 22).long())[1].sum().item()
-    assert found[30.0] < 0.8 * found[0.0]

@@ -1,23 +1,17 @@
 """What a result depends on: other code, other data and another device give another one."""
 
-from dataclasses import replace
-from importlib import metadata
-
 import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.paper import reproduction
 from headway.ext.paper.experiments import (
-    arguments_mask,
     classification,
-    rivals,
     table4,
 )
 from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.results import Table
-from headway.ext.paper.rivals.recurrent import GatedUnit, RecurrentTranslator
 from headway.ext.paper.running import sources, task
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.labeled_texts import LabeledTexts
@@ -102,26 +96,6 @@ OTHER = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [*SAME, *OTHER])
-def test_the_version_follows_the_code_and_no_docstring_or_comment(text, package):
-    (package / "used.py").write_text(CODE)
-    first = version_in_another_process("pack.used")
-    (package / "used.py").write_text(text)
-    assert (version_in_another_process("pack.used") == first) == (text in SAME)
-
-
-@pytest.mark.parametrize("library", ["sacremoses", "torch"])
-def test_the_version_follows_each_library_that_decides_subwords_weights_or_scores(
-    library, monkeypatch
-):
-    version = sources.code_version
-    before = version("headway.files")
-    monkeypatch.setattr(
-        sources, "version", lambda name: "9.9" if name == library else metadata.version(name)
-    )
-    assert version("headway.files") != before
-
-
 @pytest.mark.parametrize(
     ("experiment", "parts"),
     [
@@ -134,41 +108,6 @@ def test_results_follow_all_that_measures_and_judges(experiment, parts):
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
     assert names >= set(parts)
     assert not any(name.startswith(("ext/server/", "cli/", "ext/best/")) for name in names)
-
-
-# A training may have another task, change, trainer or system than those of the base.
-@pytest.mark.slow
-@pytest.mark.parametrize("plan_trials", [arguments_mask.plan, table4.plan, rivals.plan_classifiers])
-def test_no_training_follows_what_judges_it(plan_trials, tmp_path):
-    work = Study(tmp_path, "toy")
-    for plan in plan_trials(work):
-        found = sources.sources(*plan._modules(plan.task or work.corpus))
-        names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}
-        judges = {"trends.py", "verdicts.py", "results.py", "running/group.py", "running/study.py"}
-        assert not names & {f"ext/paper/{name}" for name in judges}
-        # What the experiments say and the paper's settings are no part of a training either.
-        assert not any(
-            name.startswith(("ext/paper/experiments/", "ext/paper/settings/")) for name in names
-        )
-
-
-@pytest.mark.slow
-def test_a_rivals_training_follows_its_class_and_no_other_rival(tmp_path):
-    work = Study(tmp_path, "toy")
-    plans = {plan.name: plan for plan in rivals.plan_translators(work)}
-    keys = {name: plan.key(work.corpus) for name, plan in plans.items()}
-    assert len(set(keys.values())) == len(plans)
-    bytenet = replace(plans["ByteNet"], name="another label")
-    assert bytenet.key(work.corpus) == keys["ByteNet"]
-    assert replace(bytenet, system=RecurrentTranslator).key(work.corpus) != keys["ByteNet"]
-    of_one_file = {
-        replace(bytenet, system=each).key(work.corpus) for each in (GatedUnit, RecurrentTranslator)
-    }
-    assert len(of_one_file) == 2
-    for name, plan in plans.items():
-        found = {path.name for path in sources.sources(*plan._modules(work.corpus))}
-        assert ("bytenet.py" in found) == (name == "ByteNet")
-        assert {"rival.py", "rival_training.py", "scoring.py"} <= found
 
 
 @pytest.mark.slow
@@ -190,25 +129,6 @@ def test_data_are_prepared_again_by_other_code(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(task, "code_version", lambda *modules: "another")
             assert each.prepare(tmp_path / "data", config)[0] != first
-
-
-def test_a_result_follows_the_device_and_whether_its_pictures_are_drawn(tmp_path, monkeypatch):
-    keys = set()
-    for is_there in (True, False):
-        monkeypatch.setattr(reproduction, "has_matplotlib", lambda found=is_there: found)
-        keys |= {reproduction._key("smoothing", Study(tmp_path, device=d)) for d in ("cpu", "cuda")}
-    assert len(keys) == 4
-
-
-def test_a_result_follows_what_writes_the_built_in_text(tmp_path, monkeypatch):
-    versions = iter(["9.8", "9.9", ""])
-
-    def find_version(name):
-        found = next(versions) if name == "babel" else metadata.version(name)
-        return found or metadata.version("no such package")
-
-    monkeypatch.setattr(reproduction, "version", find_version)
-    assert len({reproduction._key("smoothing", Study(tmp_path)) for _ in range(3)}) == 3
 
 
 def test_a_result_is_of_the_code_and_files_that_it_began_with(tmp_path, monkeypatch):

@@ -6,15 +6,13 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from headway.config import Config, ModelConfig
 from headway.ext.paper import charts, report
-from headway.ext.paper.charts import curves, intervals
-from headway.ext.paper.experiments import schedule, table2, table3, table4, tying, wmt14
+from headway.ext.paper.experiments import table2, table4, wmt14
 from headway.ext.paper.experiments.table3_parameters import common_vocabulary
 from headway.ext.paper.experiments.table4_treebank import make_treebank
 from headway.ext.paper.measuring.parameters import (
@@ -24,18 +22,15 @@ from headway.ext.paper.measuring.parameters import (
     with_joint_vocabulary,
 )
 from headway.ext.paper.parsing.parser import PAPER
-from headway.ext.paper.reproduction import EXPERIMENTS, judge_claims, reproduce
+from headway.ext.paper.reproduction import EXPERIMENTS, reproduce
 from headway.ext.paper.results import Findings, Table
 from headway.ext.paper.running.bitext import Bitext
-from headway.ext.paper.running.group import TrialGroup
 from headway.ext.paper.running.scales import SMALL
 from headway.ext.paper.running.scoring import score_predictions
 from headway.ext.paper.running.settings_tables import describe_regime, list_bases
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial import Trial
 from headway.ext.paper.settings import paper_settings
 from headway.ext.paper.table3_rows import CONTROLS, TABLE3, configure, find_row, shapes
-from headway.ext.paper.verdicts import Gate
 from headway.model import Transformer, parameter_count
 from headway.training.steps.objective import plain_loss
 
@@ -157,44 +152,6 @@ def test_every_file_of_the_papers_settings_loads_and_is_used():
         assert (model.d_ff, model.num_heads) == (2048, 8)  # base's
 
 
-def test_the_checked_learning_rate_is_equation_3():
-    assert all(claim.verdict == "shown" for claim in schedule.check_rates())
-
-
-def groups_with(change, base=70.0):
-    """Make scores: every row but the base has ``change`` BLEU more, a little different for each seed."""
-
-    def trial(seed, shift):
-        scores = {
-            "bleu": base + seed + shift * (1 + seed / 10),
-            "perplexity": math.exp(1 - shift / 10),
-        }
-        return Trial("x", seed, Path("none"), 7, 3, ((1, 2.0),), scores, 10.0, 1.0, Config())
-
-    return {
-        row.label: TrialGroup(
-            tuple(trial(seed, 0.0 if row.name == "base" else change) for seed in range(3))
-        )
-        for row in (*TABLE3, *CONTROLS)
-    }
-
-
-def test_what_sharing_saves_is_counted(monkeypatch):
-    claim = tying.compare_parameters()
-    assert (claim.verdict, claim.ours) == ("shown", "37.9 million fewer of 100.9")
-    monkeypatch.setattr(tying, "count_parameters", lambda shape: 5)
-    assert tying.compare_parameters().verdict == "does not"
-
-
-def test_each_row_of_table_3_is_compared_with_the_base():
-    groups = groups_with(-2.0)
-    rows = {row[0]: row for row in table3.difference_table(groups).rows}
-    assert len(rows) == len(table3.score_table(groups).rows) - 1 == len(TABLE3) - 1
-    assert str(rows["(A) h = 1"][1]).startswith("-2.2 (")
-    assert (rows["(A) h = 1"][2], rows["big"][2]) == (-0.9, 0.6)
-    assert {claim.verdict for claim in judge_claims("table3", groups, Gate(50.0))} >= {"holds"}
-
-
 def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer):
     torch.manual_seed(5)
     sizes = {
@@ -222,20 +179,6 @@ def test_predictions_of_a_batch_equal_those_of_single_sentences(tokenizer):
         "confidence": confidence / count,
     }
     assert score_predictions(model, tokenizer, pairs) == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.slow
-def test_equal_data_give_equal_charts_without_numbers_that_are_not_finite():
-    points = {"a": [(1.0, 2.0), (2.0, math.inf), (3.0, 1.0)], "b": [(1.0, 0.5)]}
-    one, two = (curves("c", points, "x", "y", log_x=True, log_y=True) for _ in range(2))
-    assert one == two
-    assert "inf" not in one.svg
-    assert "nan" not in one.svg.replace("dominant", "")
-    assert {"a", "b", "x", "y"} <= set(re.findall(r">([abxy])</text>", one.svg))
-    lone = intervals("c", [("a", [1.0]), ("b", [1.0, 2.0])], "x", {"a": 0.5, "b": 2.0})
-    assert "nan" not in lone.svg.replace("dominant", "")
-    assert lone.svg.count("<title") == 1
-    assert matplotlib.rcParams["svg.hashsalt"] is None  # drawing changes no setting
 
 
 def test_without_matplotlib_a_chart_has_no_picture(monkeypatch):

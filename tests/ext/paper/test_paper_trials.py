@@ -5,8 +5,6 @@ import os
 import runpy
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,10 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from headway.errors import HeadwayError
-from headway.ext.paper.reproduction import reproduce
 from headway.ext.paper.rivals.classifying import train_classifier
 from headway.ext.paper.rivals.rival_training import train_rival
-from headway.ext.paper.running import study, workers
+from headway.ext.paper.running import workers
 from headway.ext.paper.running.planned_trial import RUNNER
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
@@ -99,46 +96,6 @@ def test_a_trial_without_its_models_is_not_finished(tmp_path):
     assert read_trial(tmp_path) is None
 
 
-class FakeWorker:
-    """A worker that fails if it is the first; the others run until they are terminated."""
-
-    started: dict[str, "FakeWorker"]
-
-    def __init__(self, command, **options):
-        self.name, self.is_terminated = Path(command[-1]).name, threading.Event()
-        if self.name == "c":  # which the thread of the failed one has taken
-            assert self.started["b"].is_terminated.wait(20)
-        self.started[self.name] = self
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def terminate(self):
-        self.is_terminated.set()
-
-    def wait(self):
-        if self.name == "a":
-            while "b" not in self.started:
-                pass
-            return 1
-        return -15 if self.is_terminated.wait(5) else 0
-
-
-def test_no_worker_runs_on_when_another_has_failed(tmp_path, monkeypatch):
-    monkeypatch.setattr(FakeWorker, "started", {}, raising=False)
-    monkeypatch.setattr(workers.subprocess, "Popen", FakeWorker)
-    places = [tmp_path / name for name in "abcd"]
-    for place in places:
-        place.mkdir()
-    with pytest.raises(HeadwayError, match="/a: the worker ended with 1"):
-        list(run_together(run_trial, places, 2))
-    assert all(worker.is_terminated.is_set() for worker in FakeWorker.started.values())
-    assert "d" not in FakeWorker.started
-
-
 class ForkedWorker(Forked):
     """A worker that need not import torch; it is forked in the place of a new process."""
 
@@ -185,22 +142,3 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
 
 
 SCRIPT = Path(__file__).parents[2] / "outside" / "gpu_trials.py"
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("copied_trainings")
-def test_what_workers_have_trained_is_trained_no_more(tmp_path, monkeypatch, capsys):
-    handing = runpy.run_path(str(SCRIPT))["Handing"](tmp_path, "toy")
-    train = study.run_trial
-    monkeypatch.setattr(study, "run_trial", pytest.fail)
-    experiment = threading.Thread(target=reproduce, args=("smoothing", handing))
-    experiment.start()
-    lines = ""
-    while experiment.is_alive() and lines.count("\n") < 9:  # three amounts with three seeds
-        lines += capsys.readouterr().out
-        time.sleep(0.01)
-    for line in lines.splitlines():
-        train(Path(line.partition("\t")[2]))
-    experiment.join()
-    assert (tmp_path / "smoothing.json").is_file()
-    reproduce("smoothing", study.Study(tmp_path, "toy"))

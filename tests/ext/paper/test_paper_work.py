@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from string import ascii_lowercase
 
 import pytest
@@ -15,7 +14,6 @@ from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.planned_trial import PlannedTrial
 from headway.ext.paper.running.settings_tables import list_trainings
 from headway.ext.paper.running.study import Study
-from headway.ext.paper.running.trial_forecast import Forecast
 from headway.ext.paper.running.unmasking import remove_mask
 from headway.ext.paper.running.workers import run_together
 from headway.ext.paper.verdicts import (
@@ -25,7 +23,6 @@ from headway.ext.paper.verdicts import (
     percent_text,
     perplexity_text,
     t_interval,
-    t_quantile,
     verdict,
     verdict_not_worse,
 )
@@ -49,13 +46,6 @@ def test_a_result_is_read_as_it_was_written():
         Table("t", ("a", "b"), (("x",),))
     with pytest.raises(ValueError, match="verdict"):
         Claim("c", "1", "2", "perhaps")
-
-
-@pytest.mark.parametrize(
-    ("degrees", "known"), [(1, 12.7062), (2, 4.3027), (4, 2.7764), (9, 2.2622), (30, 2.0423)]
-)
-def test_quantiles_equal_those_of_printed_tables(degrees, known):
-    assert t_quantile(degrees) == pytest.approx(known, abs=1e-4)
 
 
 def test_an_interval_equals_one_computed_by_hand():
@@ -214,18 +204,6 @@ def test_an_interrupted_trial_begins_again(tmp_path, monkeypatch):
     found = again.translator().model.state_dict()
     assert all(torch.equal(found[key], weight) for key, weight in weights.items())
     assert not [*tmp_path.glob("*/trials/*/run")]
-
-
-def test_the_remaining_time_follows_the_pace_so_far(monkeypatch):
-    a, b, c = map(Path, "abc")
-    times = iter((100.0, 160.0, 220.0))
-    monkeypatch.setattr(
-        "headway.ext.paper.running.trial_forecast.time.monotonic", lambda: next(times)
-    )
-    forecast = Forecast({a: 3.0, b: 2.0, c: 1.0})
-    assert forecast.after(b) == "1 of 3, 2 min to go"  # two of six took a minute
-    assert forecast.after(a) == "2 of 3, 24 s to go"
-    assert forecast.after(c) == "3 of 3"
 
 
 @pytest.mark.slow
