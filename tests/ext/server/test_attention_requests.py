@@ -53,12 +53,3 @@ def test_an_alignment_ends_with_its_request(models, monkeypatch):
             aligned.clear()
             assert ask(client, path, q="The cat sees. A dog runs.", **more).is_success
             assert sorted(aligned) == ["A dog runs.", "The cat sees."]
-
-
-def test_maps_show_the_translation_of_the_queue(models):
-    server = Server(models)
-    with TestClient(App(server)) as client:
-        answer = ask(client, "/attention", q="the cat sees. a dog")
-    # As one line, in the queue, and then drawn.
-    assert answer.json()["target"] == models.pairs["en", "de"].translate("the cat sees. a dog")
-    assert server.metrics.value("headway_segments_total") == 2

@@ -1,6 +1,5 @@
 """The server's addresses: the requests of LibreTranslate's clients and the answers they expect."""
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -11,19 +10,16 @@ from urllib.parse import urlencode
 
 import pytest
 from starlette.requests import Request
-from starlette.testclient import TestClient
 
 from headway import __version__
 from headway.config import Config, load_section
 from headway.errors import HeadwayError
-from headway.ext.server.app import App
 from headway.ext.server.clients import Clients
 from headway.ext.server.environment import read_variables
 from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.models import Models
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.routes import list_addresses
-from headway.ext.server.server import Context, Server
 from headway.text.languages import is_translatable
 from support.attention_json import read_maps
 from support.cases import read_rows
@@ -81,26 +77,6 @@ def test_a_list_gives_a_list_in_its_order(client, chain):
     answer = ask(client, q=texts).json()
     assert answer == {"translatedText": [expected(chain, text) for text in texts]}
     assert ask(client, q=texts[:1]).json()["translatedText"] == [expected(chain, texts[0])]
-
-
-def test_flags_are_words_or_numbers(client):
-    for flag, has_scores in (
-        (1, True), ("1", True), ("True", True), ("on", True),
-        (0, False), ("0", False), ("no", False), ("", False),
-    ):  # fmt: skip
-        fields = {"q": "the cat", "source": "en", "target": "de", "scores": flag}
-        for encoding in ({"json": fields}, {"data": fields}):
-            answer = client.post("/translate", **encoding).json()
-            assert ("score" in answer) is has_scores, flag
-
-
-def test_a_score_is_the_sum_over_sentences(client):
-    parts = ["the cat sees.", "A dog runs!"]
-    alone = [ask(client, q=part, scores=True).json()["score"] for part in parts]
-    assert all(score < 0 for score in alone)
-    for form in ("text", "html"):
-        whole = ask(client, q=" ".join(parts), scores=True, format=form).json()
-        assert whole["score"] == pytest.approx(sum(alone), abs=3e-6)
 
 
 def test_html_in_another_language_and_code_stay(client):
@@ -195,20 +171,6 @@ def test_line_ends_of_forms_count_once(client):
     assert ask(client, q=text).status_code == 400
 
 
-def test_a_client_of_libretranslate_sends_a_body_with_get(client):
-    answer = client.request("GET", "/languages", content=b"api_key=x")
-    assert answer.json()[0]["targets"] == ["en", "de", "fr"]
-
-
-def test_the_page_knows_the_settings_and_loads_nothing_from_elsewhere(client):
-    settings = client.get("/frontend/settings").json()
-    assert (settings["charLimit"], settings["keyRequired"]) == (200, False)
-    assert settings["language"]["target"] == {"code": "de", "name": "German"}
-    policy = client.get("/").headers["content-security-policy"]
-    assert "default-src 'self'" in policy
-    assert "unsafe" not in policy
-
-
 JSON = {"content-type": "application/json"}
 OTHER, NAME = "https://other.example", "translate.example:8080"
 
@@ -284,24 +246,6 @@ def test_a_client_has_a_network_of_ipv6():
         assert len(names) == (1 if is_same else 2), first
 
 
-def test_a_page_of_many_blocks_is_one_text_of_the_queue(chain):
-    server = Server(chain)
-    server.queue.idle_workers = 0
-    context = Context(server, Request({"type": "http"}))
-
-    async def run():
-        pages, route = ["<p>the cat</p>" * 12] * 2, [chain.pairs["en", "de"]]
-        found = asyncio.ensure_future(context.translator.translate_pages(route, pages))
-        while not server.queue.waiting.groups:
-            await asyncio.sleep(0.001)
-        assert (server.queue.texts, len(server.queue.waiting.groups[0].waiting)) == (2, 24)
-        found.cancel()
-        await asyncio.gather(found, return_exceptions=True)
-        assert (server.queue.texts, server.queue.waiting.tokens) == (0, 0)
-
-    asyncio.run(run())
-
-
 def test_the_specification_names_every_address_and_its_languages(client):
     spec = client.get("/spec").json()
     schemas = spec["components"]["schemas"]
@@ -326,29 +270,6 @@ def test_the_specification_names_every_address_and_its_languages(client):
         found = spec
         for name in reference.removeprefix("#/").split("/"):
             found = found[name]
-
-
-def test_the_specification_says_where_a_key_and_a_field_go(chain, tmp_path):
-    (tmp_path / "keys").write_text("right\n")
-    client = client_of(chain, tmp_path / "keys")
-    spec = client.get("/spec").json()
-    for path, methods in spec["paths"].items():
-        for method, operation in methods.items():
-            answer = client.request(method, path)
-            needs_key = "key" in answer.text.lower() and answer.status_code in (400, 403)
-            assert ("security" in operation) is needs_key, (method, path)
-            schemes = [name for each in operation.get("security", ()) for name in each]
-            assert {*schemes} <= spec["components"]["securitySchemes"].keys()
-    parameters = spec["paths"]["/translate"]["get"]["parameters"]
-    assert [each["name"] for each in parameters if each["required"]] == ["q", "source", "target"]
-    assert "api_key" in [each["name"] for each in parameters]
-    server = Server(chain)
-    client = TestClient(App(server))
-    first = client.get("/spec")
-    assert "security" not in str(first.json()["paths"])
-    assert '"fr"' in first.text
-    server.models = Models([chain.pairs["en", "de"]])
-    assert '"fr"' not in client.get("/spec").text
 
 
 def json_references(value):

@@ -1,63 +1,10 @@
 """The server's driver closes the jobs of clients that leave, and gives the answers of the library."""
 
-import asyncio
 import random
 
 import pytest
 
-from headway.config import SearchConfig
-from headway.ext.server.driver import run_jobs
-from headway.ext.server.metrics import Metrics
-from headway.ext.server.queue import TranslationQueue
-from headway.ext.server.server_settings import ServerConfig
-from headway.ext.server.text_threads import Account
-from headway.translation.requests import Find, run, together
-from support.asked import count_up
 from support.server import ask, client_of
-
-
-def test_a_server_closes_a_job_whose_client_leaves():
-    closed = []
-
-    def inner():
-        try:
-            yield [Find(object(), SearchConfig(), [1])]
-        finally:
-            closed.append("inner")
-
-    def outer():
-        try:
-            yield from together([inner(), inner()])
-        finally:
-            closed.append("outer")
-
-    async def leave():
-        queue = TranslationQueue(1, ServerConfig(), Metrics())
-        queue.idle_workers = 0  # nothing is answered
-        task = asyncio.ensure_future(run_jobs([outer()], queue, Account()))
-        while not queue.texts:
-            await asyncio.sleep(0.001)
-        assert (queue.texts, closed) == (1, [])
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        assert (queue.texts, queue.waiting.groups) == (0, [])
-
-    asyncio.run(leave())
-    assert closed == ["inner", "inner", "outer"]
-
-
-def test_both_drivers_answer_the_same():
-    def jobs():
-        return (count_up("", number % 4, []) for number in range(9))
-
-    async def serve():
-        queue = TranslationQueue(1, ServerConfig(), Metrics())
-        try:
-            return await run_jobs(jobs(), queue, Account())
-        finally:
-            await queue.close()
-
-    assert asyncio.run(serve()) == run(together(jobs()))
 
 
 @pytest.mark.parametrize("form", ["text", "html"])

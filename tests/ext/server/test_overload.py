@@ -87,24 +87,6 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body():
     assert admission.pending == 0
 
 
-def test_short_requests_are_admitted_while_a_long_one_waits():
-    admission = make_admission()
-    queue = admission.queue
-    queue.speed.tokens_per_second, queue.typical_text = 1_000.0, 20.0
-    waiting = SimpleNamespace(is_file=False, load=40_000, turn=0.0)  # 40 of 30 seconds
-    queue.waiting.groups, queue.waiting.tokens = [cast(JobGroup, waiting)], 40_000
-    assert not admission.retry_after()
-    queue.check_room(20)
-    with pytest.raises(Rejection):
-        queue.check_room(4_600)  # with as much of the other before its end
-    admission.pending = 230  # 4.6 seconds; each of them overtakes the other, too
-    assert not admission.retry_after()
-    admission.pending = 0
-    queue.waiting.turn = 9_000.0  # the other has had less than it could have
-    with pytest.raises(Rejection):
-        queue.check_room(20)
-
-
 async def never():
     await asyncio.Event().wait()
     raise AssertionError
@@ -182,20 +164,6 @@ def test_bodies_that_do_not_come_keep_nobody_out():
             assert admission.pending == 0
 
     asyncio.run(run())
-
-
-def test_requests_that_are_still_read_take_the_place_of_a_usual_text_each():
-    admission = make_admission(queue_texts=MOST_TEXTS)
-    queue = admission.queue
-    wait_in_queue(queue, 100)
-    queue.speed.tokens_per_second, queue.typical_text = 100.0, 20.0
-    admission.pending = 40  # 1 second in the queue, and 8 of 30 more that are being read
-    assert not admission.retry_after()
-    queue.texts = 20  # 20 of the 40 requests are in the queue
-    wait_in_queue(queue, 600)
-    assert admission.retry_after() == 10
-    queue.texts = 40
-    assert not admission.retry_after()
 
 
 def test_of_many_requests_that_come_at_once_few_are_read_for_one_free_place():

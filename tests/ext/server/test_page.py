@@ -3,7 +3,6 @@
 tests/outside/browser.py tests the page in a browser.
 """
 
-import json
 import re
 from pathlib import Path
 
@@ -18,44 +17,9 @@ from support.pages import (
     Page,
     evaluate,
     foreign_addresses,
-    run_in_node,
 )
 
 WORDS = [SERVER_SCRIPTS / "words.js"]
-# As much of a page as the script needs, on a server that translates everything into "Ein Hund".
-ELEMENTS = """
-const element = () => {
-  const calls = {};
-  return {
-    value: "", options: [], dataset: {}, attributes: {}, classList: { toggle() {}, add() {}, remove() {} },
-    addEventListener(name, call) { (calls[name] ??= []).push(call); },
-    fire(name, target) { calls[name].forEach((call) => call({ target })); },
-    setAttribute(name, value) { this.attributes[name] = value; },
-    removeAttribute() {}, append() {}, focus() {},
-    replaceChildren(...children) {
-      this.children = children;
-      if (children[0] instanceof Option) [this.options, this.value] = [children, children[0].value];
-    },
-  };
-};
-globalThis.Option = class { constructor(text, value) { this.value = value; } };
-const elements = {};
-const $ = (id) => (elements[id] ??= element());
-globalThis.document = { getElementById: $, querySelectorAll: () => [] };
-globalThis.location = { hash: "" };
-const sentences = [{ start: 0, end: 8, quality: 0.3, defects: [], repaired: [] }];
-const answers = {
-  languages: given, "frontend/settings": { quality: true, language: { source: { code: "en" }, target: { code: "de" } } },
-  translate: { translatedText: "Ein Hund", quality: 0.3, sentences },
-  align: { translatedText: "Ein Hund", alignment: [[0, 0]] },
-};
-globalThis.headway = {
-  panel: () => ({ isOpen: () => false }), files: () => ({ configure() {} }), glossaryRows: () => "", setFragment() {},
-  html: (tag, values, text) => Object.assign(element(), values, { textContent: text }),
-  request: async (path) => answers[path],
-};
-const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-"""
 
 
 def test_the_page_requests_nothing_from_other_servers():
@@ -80,18 +44,6 @@ def test_the_page_names_existing_files_and_has_no_inline_code():
         assert content
     assert found["/attention.js"][0].decode() == view_script()
     assert found["/attention.css"][0].decode() == style_sheet()
-
-
-def test_scripts_use_existing_elements():
-    page = Page(page_files()["/"][0].decode())
-    there = [a["id"] for _, a, _ in page.elements if "id" in a]
-    assert len(there) == len(set(there))
-    for path in SERVER_SCRIPTS.glob("*.js"):
-        wanted = set(re.findall(r'\$\("([\w-]+)"\)', path.read_text(encoding="utf-8")))
-        assert wanted <= set(there), path.name
-    for attributes in (a for _, a, _ in page.elements):
-        for name in ("for", "aria-labelledby", "aria-describedby"):
-            assert attributes.get(name) in (None, *there)
 
 
 def test_scripts_never_turn_text_into_markup_or_code():
@@ -164,48 +116,3 @@ def test_sentences_have_their_translations():
     assert all(text[part["start"] : part["end"]].strip() == part["text"] for part in found)
     assert again == found
     assert answers == [*matched.values()]
-
-
-def run_page(languages, program):
-    """Type a text into the page of a server of these languages, run a program, and return what it prints."""
-    given = [
-        {"code": code, "name": code, "targets": [code, *targets]} for code, targets in languages
-    ]
-    scripts = [
-        (SERVER_SCRIPTS / name).read_text(encoding="utf-8") for name in ("words.js", "translate.js")
-    ]
-    typed = '$("source").value = "A dog"; $("source").fire("input"); await wait(300);'
-    main = f"(async () => {{ await wait(10); {typed} {program} }})();"
-    return run_in_node("\n".join([f"const given = {json.dumps(given)};", ELEMENTS, *scripts, main]))
-
-
-@pytest.mark.slow
-def test_languages_that_cannot_be_swapped_have_no_button():
-    for languages, is_disabled in (
-        ([("en", ["de"]), ("de", [])], True),
-        ([("en", ["de", "fr"]), ("de", []), ("fr", ["en"])], True),
-    ):
-        assert run_page(languages, 'console.log($("swap").disabled);') is is_disabled
-
-
-@pytest.mark.slow
-def test_a_swap_translates_the_translation_back():
-    shown = '[$("swap").disabled, ...["from", "to", "source"].map((id) => $(id).value)]'
-    swap = f'$("swap").fire("click"); console.log(JSON.stringify({shown}));'
-    found = run_page([("en", ["de"]), ("de", ["en"])], swap)
-    assert found == [False, "de", "en", "Ein Hund"]
-
-
-@pytest.mark.slow
-def test_a_focused_word_is_a_button_and_shows_its_quality():
-    program = """
-    const spans = $("target").children.filter((child) => child.dataset), shown = [];
-    for (const span of spans.slice(0, 2)) {
-      $("target").fire("focusin", span);
-      await wait(10);
-      shown.push(span.attributes.role, $("status").textContent);
-    }
-    console.log(JSON.stringify(shown));
-    """
-    shown = ["button", "A → Ein · Quality 0.30", "button", "Quality 0.30"]
-    assert run_page([("en", ["de"]), ("de", [])], program) == shown

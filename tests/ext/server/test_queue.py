@@ -124,17 +124,6 @@ def test_a_gpu_takes_larger_batches(factor, extra, sizes):
     assert [len(batch) for batch in model.batches] == sizes
 
 
-def test_idle_workers_share_a_request():
-    model = Model(seconds=0.05)
-
-    async def work(queue):
-        assert await find(queue, model) == []
-        await find(queue, model, *["abc"] * 10)
-
-    run(work, workers=2)
-    assert [len(batch) for batch in model.batches] == [5, 5]
-
-
 def test_requests_that_come_while_a_batch_runs_share_the_next():
     model = Model()
 
@@ -223,22 +212,6 @@ def test_a_short_request_overtakes_the_rest_of_a_long_one():
     assert [i for i, batch in enumerate(model.batches) if "y" in batch] <= [2]
 
 
-def test_short_requests_overtake_long_ones_of_the_same_length():
-    model = Model()
-
-    async def work(queue):
-        first = await stand_still(queue, model)
-        long = [find(queue, model, *["xxx"] * 100) for _ in range(4)]
-        await asyncio.sleep(0.01)
-        short = [find(queue, model, "yyy") for _ in range(10)]
-        await asyncio.sleep(0.01)
-        model.open.set()
-        await asyncio.gather(first, *long, *short)
-
-    run(work)
-    assert "yyy" not in {text for batch in model.batches[2:] for text in batch}
-
-
 @each_case
 def test_a_request_that_has_waited_long_goes_first(waited, speed, expected, monkeypatch):
     model = Model()
@@ -256,17 +229,6 @@ def test_a_request_that_has_waited_long_goes_first(waited, speed, expected, monk
 
     run(work, batch_tokens=100, queue_tokens=5_000, deadline=30.0)
     assert model.batches[1][0][0] == expected
-
-
-def test_a_batch_has_pieces_of_one_length_if_enough_wait():
-    model = Model()
-
-    async def work(queue):
-        await find(queue, model, *["x" * 3, "y" * 20] * 800)
-
-    run(work, queue_tokens=100_000)
-    assert [len(batch) for batch in model.batches] == [64] * 25
-    assert all(len(set(batch)) == 1 for batch in model.batches[:20])
 
 
 @pytest.mark.slow
@@ -294,32 +256,6 @@ def test_a_failing_text_fails_alone():
         assert answers[1] == ["good"]
 
     assert run(work).metrics.value("headway_cancelled_total") == 0
-
-
-@pytest.mark.parametrize("waiting", [False, True])
-def test_cancelled_work_stops(waiting):
-    model = Model()
-
-    async def work(queue):
-        running = await stand_still(queue, model, "running")
-        late = find(queue, model, "late", "later")
-        await asyncio.sleep(0.01)
-        (late if waiting else running).cancel()
-        await asyncio.sleep(0.02)
-        if waiting:
-            assert queue.waiting.groups == []
-            assert queue.waiting.tokens == 0
-            model.open.set()
-            assert await running == ["running"]
-        else:
-            before = model.steps
-            await until(lambda: len(model.batches) == 2)  # the thread is free again
-            assert model.steps <= before + 2
-            model.open.set()
-            assert await late == ["late", "later"]
-
-    run(work)
-    assert len(model.batches) == (1 if waiting else 2)
 
 
 def test_a_full_queue_rejects_at_once():
@@ -371,45 +307,6 @@ def test_other_calls_take_their_turn_and_stop_too():
         assert done == []
 
     run(work)
-
-
-@pytest.mark.slow
-def test_other_calls_do_not_change_the_measured_speed():
-    model = Model(0.01)
-
-    async def work(queue):
-        for _ in range(20):
-            await find(queue, model, "x" * 50)
-        before, usual = queue.speed.tokens_per_second, queue.typical_text
-        assert before > 0
-        await queue.ask([Call(str, 500), Call(bytes, 500)], texts=2)
-        assert queue.typical_text == usual > 0
-        # With others in the queue, when the time between two ends is what counts, and without.
-        jobs = [Call(partial(time.sleep, 0.05), 1) for _ in range(4)]
-        await asyncio.gather(queue.ask(jobs), find(queue, model, "x" * 50))
-        await queue.ask(jobs)
-        await find(queue, model, "x" * 50)
-        assert queue.speed.tokens_per_second > before / 2
-
-    run(work)
-
-
-def test_an_admitted_request_is_not_rejected_halfway():
-    model = Model()
-
-    async def work(queue):
-        model.open.clear()
-        some = [find(queue, model, "x" * 10) for _ in range(11)]
-        await asyncio.sleep(0.02)
-        with pytest.raises(Rejection):
-            await queue.ask([Call(lambda: 5, 10)])
-        begun = asyncio.ensure_future(queue.ask([Call(lambda: 5, 10)], is_admitted=True))
-        await asyncio.sleep(0.02)
-        model.open.set()
-        assert await begun == [5]
-        await asyncio.gather(*some)
-
-    run(work, queue_tokens=100, batch_tokens=10)
 
 
 def test_nobody_is_rejected_for_the_work_of_a_file():

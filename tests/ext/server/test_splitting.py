@@ -1,8 +1,6 @@
 """A request's texts before the queue: how they are split and counted, and when they are rejected."""
 
 import asyncio
-import importlib
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +11,7 @@ from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
-from headway.ext.server.translation import LONG, TextTranslator
+from headway.ext.server.translation import TextTranslator
 from headway.text.tokenizer import Tokenizer
 from support.extended_pieces import split_text
 from support.pieces import cut
@@ -33,43 +31,6 @@ def test_a_list_that_never_fits_is_rejected_as_a_whole(models):
             assert server.metrics.value("headway_tokens_total") == 0
             assert ask(client, q=[text] * 2, format=form).status_code == 200
             assert server.metrics.value("headway_tokens_total") > 0
-
-
-def test_long_requests_are_split_in_a_thread_even_if_each_text_is_short(models, monkeypatch):
-    where = set()
-
-    def watch(place):
-        module, _, name = place.rpartition(".")
-        called = getattr(importlib.import_module(module), name)
-
-        def watched(*arguments, **others):
-            where.add(threading.current_thread().name.partition("_")[0])
-            return called(*arguments, **others)
-
-        monkeypatch.setattr(place, watched)
-
-    watch("headway.ext.server.driver._advance")
-    watch("headway.ext.server.translation.HtmlPage")
-    text = ". ".join(random_sentences(10, 4))
-    assert len(text) < LONG < 30 * len(text)
-    with client_of(models) as client:
-        for more in ({"q": [text] * 30}, {"q": ["<p>1</p>".ljust(190)] * 11, "format": "html"}):
-            where.clear()
-            assert ask(client, **more).status_code == 200
-            assert where == {"text"}
-        where.clear()
-        for quick, is_quick in (
-            (text, True),
-            (text + "\nthe cat", True),
-            (text + " {name}", False),
-            (text + " 3 kg", False),
-        ):
-            where.clear()
-            assert ask(client, q=quick).status_code == 200
-            assert ("text" not in where) is is_quick, quick
-        where.clear()
-        assert ask(client, q=text, glossary="cat\tKatze").status_code == 200
-        assert where == {"text"}
 
 
 def test_a_rejected_request_is_not_tokenized(models, tokenized, monkeypatch):
@@ -103,14 +64,6 @@ def test_the_name_of_a_language_begins_every_sentence(models, monkeypatch):
     for sentence, start in zip(sentences, split.starts(), strict=True):
         assert text[start:].startswith(sentence)
     assert split.join(["A", "B", "C", "D"], ("en", "de"))[0] == "  A B\n\nC\nD"
-
-
-def test_each_text_is_tokenized_once(models, tokenized):
-    with client_of(models) as client:
-        for path in ("/translate", "/stream"):
-            tokenized.clear()
-            assert ask(client, path, q="The cat sees. A dog runs!").status_code == 200
-            assert tokenized == ["The cat sees.", "A dog runs!"]
 
 
 def test_texts_of_a_request_are_tokenized_no_further_when_its_client_has_left(models, tokenized):

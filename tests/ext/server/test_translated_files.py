@@ -68,19 +68,6 @@ def test_a_file_is_translated_and_fetched(models):
         assert {".html", ".md", ".srt", ".po"} <= set(settings["supportedFilesFormat"])
 
 
-def test_a_table_has_columns_and_files_are_sent_one_by_one(models):
-    with client_of(models) as client:
-        answer = send_file(client, "a.csv", b"id,text\n1,the cat\n", columns="text")
-        assert fetch(client, answer).text.startswith("id,text\n1,")
-        files = [("file", ("a.txt", b"the cat\n")), ("file", ("b.txt", b"the dog\n"))]
-        answer = client.post("/translate_file", files=files, data={"source": "en", "target": "de"})
-        message = {"error": "Invalid request: send one file at a time"}
-        assert (answer.status_code, answer.json()) == (400, message)
-    with client_of(models, file_limit=0) as client:
-        assert send_file(client, "a.txt", b"the cat").status_code == 403
-        assert client.get("/frontend/settings").json()["supportedFilesFormat"] == []
-
-
 def test_a_file_has_a_limit_of_its_own(models):
     with client_of(models, file_limit=5_000, body_limit=3_000) as client:
         for size, status in ((5_000, 200), (5_001, 413)):
@@ -153,15 +140,6 @@ def test_files_take_turns_and_go(monkeypatch):
     monkeypatch.setattr("headway.ext.server.files.time.monotonic", lambda: clock)
     with pytest.raises(Rejection):
         files.find_file(rated[-1][0])
-
-
-def test_small_files_have_a_limit_too(monkeypatch):
-    monkeypatch.setattr("headway.ext.server.files.MOST_FILES", 3)
-    files = Files(ServerConfig())
-    found = [keep(files, b"x")[0] for _ in range(4)]
-    assert [files.find_file(address).data for address in found[1:]] == [b"x"] * 3
-    with pytest.raises(Rejection):
-        files.find_file(found[0])
 
 
 def test_the_address_of_a_file_cannot_be_guessed():
@@ -239,20 +217,6 @@ def test_a_translation_does_not_depend_on_the_portions_of_the_file(models, monke
     document = open_document(LONG.encode(), "a.txt", DocumentOptions("en", "de"))
     expected = write_document(document, translate_on_command_line(translator, document))
     assert found == [expected] * 3
-
-
-@pytest.mark.slow
-def test_the_work_for_a_long_paragraph_stops_at_the_next_portion(models, tokenized):
-    async def leave():
-        task = asyncio.ensure_future(translate_text(models, "the cat sees a dog and " * 5_000))
-        while not (tokenized or task.done()):
-            await asyncio.sleep(0.001)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(leave())
-    assert 0 < len(tokenized) < 2_000  # of 25,000 words
 
 
 def test_a_file_frees_its_place_at_once_when_its_client_leaves(models, monkeypatch):

@@ -16,30 +16,9 @@ from headway.ext.server.files import (
 )
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server_settings import ServerConfig
-from support.server import ask_about, client_of, fetch, send_document, send_file, wait_for
+from support.server import ask_about, client_of, send_document, wait_for
 
 UNKNOWN = "00000000-0000-0000-0000-000000000000"  # the name of no glossary
-
-
-def test_a_document_is_sent_asked_for_and_fetched(models):
-    page = b"<html lang=en><p>the <b>dog</b></p><code>the</code></html>"
-    with client_of(models) as client:
-        document = send_document(client, "a.html", page).json()
-        assert [len(value) for value in document.values()] == [32, 64]
-        status = wait_for(client, document)
-        assert status["status"] == "done"
-        assert status["billed_characters"] == len("the dog")
-        address = f"/v2/document/{document['document_id']}/result"
-        key = {"document_key": document["document_key"]}
-        fetched = client.post(address, data=key)
-        assert fetched.headers["content-disposition"].endswith("a.de.html")
-        same = fetch(client, send_file(client, "a.html", page))
-        assert fetched.content == same.content
-        assert client.get("/v2/usage").json()["character_count"] == len("the dog")
-        for wrong in ({"document_key": "0" * 64}, {"document_key": "ä"}):
-            assert client.post(address, json=wrong).status_code == 404
-        assert client.post(address).status_code == 400
-        assert client.post("/v2/document/x", json=key).status_code == 404
 
 
 def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(models, monkeypatch):
@@ -71,43 +50,6 @@ def test_rates_count_files_and_not_the_questions_about_them(models, monkeypatch)
         assert send_document(client, "a.txt", b"the cat\n").is_success
         assert client.post("/v2/translate", data=texts | {"text": "a"}).is_success
         assert send_document(client, "a.txt", b"the cat\n").status_code == 429
-
-
-def test_glossaries_and_columns(models, tmp_path):
-    (tmp_path / "pets.tsv").write_text("cat\tQuarkz\n")
-    with client_of(models, glossaries=f"pets={tmp_path / 'pets.tsv'}") as client:
-        for name, given in (
-            ("a.txt", {"glossary_id": "pets"}),
-            ("a.txt", {"glossary": "cat\tQuarkz"}),
-            ("a.csv", {"glossary_id": "pets", "columns": "text"}),
-        ):
-            document = send_document(client, name, b"text,id\nthe cat,1\n", **given).json()
-            assert wait_for(client, document)["status"] == "done"
-            assert "Quarkz" in ask_about(client, document, "/result").text
-
-
-def test_wrong_documents(models):
-    with client_of(models, file_limit=5_000, body_limit=1_000) as client:
-        for name, data, fields, status in (
-            ("a.txt", b"x", {"glossary_id": "x"}, 404),
-            ("a.txt", b"x", {"glossary": "cat\t"}, 400),
-            ("a.txt", b"x", {"glossary": "cat\tQuarkz", "glossary_id": UNKNOWN}, 400),
-            ("a.txt", b"x" * 9_000, {}, 413),
-        ):
-            answer = send_document(client, name, data, **fields)
-            assert (answer.status_code, [*answer.json()]) == (status, ["message"]), name
-        for name, data, fields, message in (
-            ("a.json", b"{", {}, "is no JSON"),
-            ("a.csv", b"a,b\n1,2\n", {}, "columns"),
-            ("a.txt", b"the cat", {"glossary": "nothing", "source_lang": ""}, "not a glossary"),
-        ):
-            document = send_document(client, name, data, **fields).json()
-            status = wait_for(client, document)
-            assert status["status"] == "error"
-            assert message in status["error_message"] == status["message"]
-            assert ask_about(client, document, "/result").status_code == 503
-    with client_of(models, file_limit=0) as client:
-        assert send_document(client, "a.txt", b"x").status_code == 403
 
 
 @pytest.mark.slow

@@ -91,24 +91,6 @@ def test_tags_without_text_beside_them_separate_unless_switched_off(client):
     assert texts(ask(client, text=xml, tag_handling="xml")) == apart
 
 
-def test_languages(client):
-    sources = client.get("/v2/languages").json()
-    assert sources == [
-        {"language": "EN", "name": "English"}, {"language": "DE", "name": "German"},
-    ]  # fmt: skip
-    targets = client.request("GET", "/v2/languages", data={"type": "target"}).json()
-    codes = [each["language"] for each in targets]
-    assert codes == ["DE", "EN-GB", "EN-US", "PT-BR"]
-    assert targets == client.get("/v2/languages?type=target").json()
-    assert not any(each["supports_formality"] for each in targets)
-    for code in (*codes, "EN", "PT"):
-        source = "DE" if code.startswith("EN") else "EN"
-        assert ask(client, text="a", source_lang=source, target_lang=code).status_code == 200
-    assert client.get("/v2/languages?type=all").status_code == 400
-    typed = client.get("/v2/languages?type=target", headers={"content-type": "application/json"})
-    assert typed.json() == targets
-
-
 def test_keys_and_usage(three, tmp_path):
     file = tmp_path / "keys"
     file.write_text("first\nsecond\n")
