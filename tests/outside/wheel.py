@@ -1,11 +1,10 @@
-"""Examine the wheel of `make wheel`: its bytes, its native code, and what a new user gets from it.
+"""Examine the wheel of `make wheel`: its native code, and what a new user gets from it.
 
     make wheel
     python tests/outside/wheel.py dist/headway-*.whl --tools build/outside/wheel/bin [PART ...]
 
 PART is one of:
 
-    twice         a second build, of a copy in another directory, has the same bytes
     libraries     what the native code needs of the system, and that it exports nothing but its functions
     instructions  the disassembled code has the instructions of its variant, and no others
     emulator      the code runs on processors without newer instructions; needs qemu-x86_64
@@ -90,42 +89,6 @@ def name_of(library):
     """Return the library and the variant that a file name consists of."""
     name, _, variant = library.stem.partition("-")
     return name, variant
-
-
-def examine_twice(this):
-    """Build again: elsewhere, later, in another time zone, with other permissions."""
-    with tempfile.TemporaryDirectory(prefix="another place ") as directory:
-        copy = Path(directory) / "headway"
-        ignored = shutil.ignore_patterns(
-            ".git", ".venv", "build", "dist", "runs", "*.egg-info", "__pycache__"
-        )
-        shutil.copytree(ROOT, copy, ignore=ignored)
-        environment = {
-            **os.environ, "HEADWAY_WHEEL": this.options.wheel.stem.rpartition("manylinux_2_28_")[2],
-            "SOURCE_DATE_EPOCH": "315532800", "TZ": "Pacific/Auckland", "LC_ALL": "C",
-        }  # fmt: skip
-        out = Path(directory) / "dist"
-        run(
-            this.options.tools / "python",
-            "-m",
-            "build",
-            "--no-isolation",
-            "--outdir",
-            out,
-            copy,
-            env=environment,
-            umask=0o022,
-        )
-        for first in (this.options.wheel, next(this.options.wheel.parent.glob("*.tar.gz"))):
-            second = out / first.name
-            digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (first, second)]
-            print(
-                f"{first.name}: {digests[0][:16]} and {digests[1][:16]}, {first.stat().st_size:,} bytes"
-            )
-            if first is this.options.wheel:
-                this.require(
-                    digests[0] == digests[1], "two builds of the wheel have the same bytes"
-                )
 
 
 def examine_libraries(this):
@@ -307,7 +270,6 @@ def examine_bits(this):
 
 
 PARTS: Mapping[str, Callable[["Wheels"], None]] = {
-    "twice": examine_twice,
     "libraries": examine_libraries,
     "instructions": examine_instructions,
     "emulator": examine_emulator,
