@@ -10,8 +10,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import save_file
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -33,37 +31,6 @@ def test_a_ratio_compares_medians_and_shows_the_extremes_of_the_repeats():
     ours = [record("a", cpu) for cpu in (1.0, 2.0, 4.0)]
     theirs = [record("b", cpu) for cpu in (3.0, 8.0, 5.0)]
     assert ratio(ours, theirs) == "**2.50** (1.25 to 4.00)"
-
-
-def test_equal_precisions_and_the_fastest_sides_are_compared():
-    from table import report
-
-    times = {
-        "CTranslate2 float32": 4.0, "CTranslate2 int8": 2.0,
-        "Headway fp32": 5.0, "Headway bf16": 1.0, "Headway int8": 3.0,
-    }  # fmt: skip
-    text = report([record(name, cpu) for name, cpu in times.items()])
-    for ours, theirs, value in (
-        ("fp32", "float32", "0.80"), ("int8", "int8", "0.67"), ("bf16", "int8", "2.00"),
-    ):  # fmt: skip
-        assert f"| 2x3 | Headway {ours} : CTranslate2 {theirs} | **{value}**" in text
-
-
-def test_two_checkouts_are_compared_side_by_side():
-    from table import OTHER, report
-
-    records = [
-        record(name, cpu, found=found)
-        for name, cpu, found in (
-            ("Headway fp32", 2.0, [[5]]), (f"Headway fp32{OTHER}", 3.0, [[5]]),
-            ("Headway int8", 2.0, [[5]]), (f"Headway int8{OTHER}", 1.0, [[7]]),
-        )
-    ]  # fmt: skip
-    for one in records:
-        one["bleu"] = 1.0
-    text = report(records)
-    assert "| Headway fp32 | 2x3 | **1.50** (1.50 to 1.50) | yes |" in text
-    assert "| Headway int8 | 2x3 | **0.50** (0.50 to 0.50) | NO |" in text
 
 
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
@@ -143,27 +110,6 @@ def test_our_sides_answer(tmp_path, model_directory):
             assert all(0 < a["loss"] < 10 for a in answers)
 
 
-def test_the_checkpoints_of_two_runs_are_compared_bit_by_bit(tmp_path, capsys):
-    import gpu
-
-    for name, value in (("one", 1.0), ("same", 1.0), ("other", 1.25)):
-        for step, first in ((2, 7.0), (4, value)):
-            folder = tmp_path / name / "checkpoints" / f"step-{step:08d}"
-            folder.mkdir(parents=True)
-            save_file(
-                {"w": torch.tensor([first, 2.0]), "v": torch.ones(1)}, folder / "model.safetensors"
-            )
-    assert gpu.compare(tmp_path / "same", tmp_path / "one").endswith("bit for bit")
-    found = gpu.compare(tmp_path / "other", tmp_path / "one")
-    assert found == "1 of 2 tensors differ, by up to 2.5e-01"
-    assert gpu.compare(tmp_path / "one", tmp_path / "none") == "none has no checkpoint"
-    (tmp_path / "one" / "metrics.jsonl").write_text('{"event": "step", "step": 1}\n' * 3)
-    assert gpu.count_steps(tmp_path / "one") == 3
-    assert not gpu.headway(tmp_path, "check", "nonsense")
-    assert "FAILED with 2, see " in capsys.readouterr().out
-    assert "no such verb" in (tmp_path / "check.log").read_text()
-
-
 def test_a_toolkit_is_stopped_when_it_and_its_children_have_used_their_time(tmp_path):
     from toolkits import run_command
 
@@ -176,14 +122,6 @@ def test_a_toolkit_is_stopped_when_it_and_its_children_have_used_their_time(tmp_
     )
     assert 2.0 <= usage.seconds < 7.0
     assert usage.memory > 1e6
-
-
-def test_a_toolkit_that_fails_ends_the_comparison_with_its_log(tmp_path):
-    from toolkits import run_command
-
-    with pytest.raises(SystemExit, match=r"exit 3\nfailed with 3: see .*log.txt"):
-        run_command("echo reason; exit 3", os.environ, tmp_path / "log.txt")
-    assert (tmp_path / "log.txt").read_text() == "reason\n"
 
 
 def test_every_recipe_can_be_filled_in(tmp_path):

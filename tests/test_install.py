@@ -5,12 +5,10 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
-from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 INDEX = "https://download.pytorch.org/whl/cpu"
@@ -98,23 +96,3 @@ def test_every_page_that_names_a_torch_is_tried():
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
     naming = {page for page in pages if "pip install torch" in page.read_text("utf-8")}
     assert naming == {ROOT / page for page in PAGES}
-
-
-sys.path.insert(0, str(ROOT / "tests" / "outside"))
-
-from matrix import lowest_versions, required  # noqa: E402
-
-
-def requirements():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return required(project)
-
-
-def test_the_lowest_versions_meet_every_requirement():
-    lowest = lowest_versions(requirements())
-    for one in requirements():
-        version = lowest[canonicalize_name(one.name)]
-        assert one.specifier.contains(version, prereleases=True), one
-    for name, version in lowest.items():
-        asked = [part for one in requirements() if canonicalize_name(one.name) == name for part in one.specifier]  # fmt: skip
-        assert version in {part.version for part in asked}, name

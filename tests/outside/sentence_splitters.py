@@ -6,12 +6,10 @@
 A library that does not know a language is asked as for English.
 """
 
-from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 TEXTS = Path(__file__).parents[1] / "core" / "translation" / "sentence_ends.tsv"
-Splitter = Callable[[str, str], Sequence[str]]
 
 
 def splitters():

@@ -17,7 +17,6 @@ from headway.translation import Translation, Translator
 from support.bounds import grows_less
 from support.strange_texts import shapes
 
-Broken = list[str]
 SHAPES: dict[str, dict[str, object]] = {
     "paper": {},
     "pre-norm": {"norm": "pre", "activation": "swish"},

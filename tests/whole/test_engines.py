@@ -7,7 +7,6 @@ import torch
 from headway.config import ModelConfig
 from headway.ext.cuda.fixed_engine import FixedEngine
 from headway.ext.native.native_engine import NativeEngine, is_supported
-from headway.translation import make_engine
 from headway.translation.alignment import single_layer
 from headway.translation.engines.ensemble import EnsembleEngine
 from headway.translation.engines.plain_engine import PlainEngine
@@ -19,7 +18,6 @@ from support.engines import (
     library,
     model_of,
     native,
-    search,
     search_batch,
     sources,
 )
@@ -101,21 +99,6 @@ def test_engines_read_the_probabilities_of_given_tokens(shape):
                 assert given.log_p.dtype == np.float64
                 assert given.log_p == pytest.approx(log_p_T, rel=1e-4, abs=1e-3)
                 assert not given.weights.numel()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "shape",
-    [
-        {"encoder_mixer": "lstm"}, {"decoder_mixer": "separable"}, {"compatibility": "additive"},
-        {"window": 3}, {"d_embedding": 11},
-    ],
-)  # fmt: skip
-def test_models_that_native_code_does_not_know_use_the_plain_engine(shape):
-    model = model_of(shape)
-    engine = make_engine(model, "int8")
-    assert isinstance(engine, PlainEngine)
-    assert len(search(engine, model, sources(3))) == 3
 
 
 @native

@@ -16,7 +16,6 @@ from support.processes import children, fork, is_running
 from support.runs import command
 
 pytestmark = pytest.mark.slow
-PROGRAM = "import sys; from headway.cli.launch import run_child; sys.exit(run_child(sys.argv[1:]))"
 
 
 def run_in_child(words):

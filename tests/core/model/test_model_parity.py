@@ -68,11 +68,6 @@ def assert_same(ours, theirs, tolerance):
     assert (ours - theirs).abs().max() <= tolerance * max(1.0, theirs.abs().max().item())
 
 
-def gradients(stack, names):
-    found = dict(stack.named_parameters())
-    return {name: found[name].grad for name in names}
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("cross", [False, True])

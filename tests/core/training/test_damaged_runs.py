@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 
-from headway import train
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.text.tokenizer import Tokenizer
@@ -264,21 +263,6 @@ def test_models_of_a_finished_run_are_compared_and_its_settings_restored(runs, t
     assert dispatch(["train", str(path), "--quiet"]) == 0
     for name in ("tokenizer.model", "best/tokenizer.model", "best/config.json"):
         assert (path / name).read_bytes() == (runs.whole / name).read_bytes()
-
-
-def test_the_library_warns_of_a_damaged_checkpoint(path, runs):
-    (checkpoint(path) / "state.json").unlink()
-    with pytest.warns(UserWarning, match=r"state.json: missing: the checkpoint is damaged"):
-        train(path)
-    assert_equal_runs(path, runs.whole)
-
-
-def test_a_directory_named_data_that_headway_did_not_write_is_kept(tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "thesis.tex").write_text("precious")
-    with pytest.raises(HeadwayError, match="holds data, but no run"):
-        RunDirectory(tmp_path).lock()
-    assert (tmp_path / "data" / "thesis.tex").read_text() == "precious"
 
 
 def test_the_lock_does_not_follow_a_link(path, tmp_path):

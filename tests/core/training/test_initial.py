@@ -17,12 +17,10 @@ from headway.model import Transformer
 from headway.text.prepared import PreparedData
 from headway.training.starting.fine_tuning import (
     check_shape,
-    check_text,
     choose_layers,
-    fine_tuning_regime,
     fine_tuning_steps,
 )
-from headway.training.steps.optimizers import learning_rate, warn_if_too_short
+from headway.training.steps.optimizers import learning_rate
 from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
 from support.cases import each_case
@@ -111,14 +109,6 @@ def test_layers_of_which_the_number_means_something_are_not_left_out():
         with pytest.raises(HeadwayError, match=f"fixed by --init m: model.{name}"):
             check_shape(wanted, model)
     check_shape(Config(model=replace(shape, num_decoder_layers=2)), model)
-
-
-@pytest.mark.slow
-def test_a_run_may_have_fewer_layers_than_its_model(model, other_text, tmp_path):
-    fewer = {"model__num-decoder-layers": 1}
-    assert dispatch(fine_tune(tmp_path / "run", other_text, model, **fewer)) == 0
-    assert load_model(tmp_path / "run").config.model.num_decoder_layers == 1
-    assert isinstance(Translator.load(tmp_path / "run", "cpu").translate("1 2 3"), str)
 
 
 @pytest.mark.slow
@@ -241,12 +231,6 @@ def test_the_length_of_fine_tuning_follows_the_text(tokens, steps):
     assert fine_tuning_steps(PRESETS["quick"].training, tokens) == steps
 
 
-@pytest.mark.parametrize("own", [PRESETS[name].training for name in PRESETS])
-def test_a_shortened_regime_reaches_its_peak_and_falls_to_zero(own):
-    for steps in (1, 7, 200, own.max_steps // 2):
-        assert not warn_if_too_short(fine_tuning_regime(own, steps))
-
-
 @pytest.mark.slow
 def test_a_model_of_other_languages_is_rejected(model, tmp_path):
     files = write_corpus(tmp_path)
@@ -262,8 +246,3 @@ def test_a_model_of_other_languages_is_rejected(model, tmp_path):
     with pytest.raises(HeadwayError, match=message):
         dispatch(fine_tune(tmp_path / "run", ["--data", str(tmp_path / "data")], model))
     assert dispatch([*line, "--other-languages"]) == 0
-
-
-def test_a_variety_of_a_language_is_not_another_language(model):
-    pairs = [("en_GB", "de-AT")]
-    check_text(load_model(model), "text", pairs, has_symbols=False, may_differ=False)

@@ -1,23 +1,17 @@
 """Adam, Muon and the learning rate: against torch's own classes and the paper's equation."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
 from test_trainer import make_trainer
 
-from headway.cli.arguments import parse
-from headway.cli.verbs import train as verb
-from headway.config import PRESETS, Config, TrainingConfig, merge_overrides
 from headway.training.steps.muon import Muon, orthogonalize
 from headway.training.steps.optimizers import (
     Adam,
     is_hidden_matrix,
     learning_rate,
-    warn_if_too_short,
 )
-from support.cases import read_rows
 
 SHAPES = [(3, 5, 17), (2, 17, 5), (1, 7, 7)]
 
@@ -85,12 +79,6 @@ def test_the_number_of_threads_changes_no_bit(dtype):
     assert all(torch.equal(found[0], other) for other in found[1:])
 
 
-def test_a_matrix_has_the_same_update_in_every_block():
-    matrices = torch.randn(8, 13, 29)
-    together = orthogonalize(matrices)
-    torch.testing.assert_close(torch.cat([orthogonalize(m[None]) for m in matrices]), together)
-
-
 def test_adam_equals_torchs_own_class_bit_for_bit():
     start = [torch.randn(shape) for shape in [(5, 17), (3,), (7, 1)]]
     own, theirs = ([torch.nn.Parameter(m.clone()) for m in start] for _ in range(2))
@@ -137,17 +125,3 @@ def test_without_decay_the_learning_rate_stays_at_the_peak_until_it_cools():
     assert both[0][:7] == pytest.approx(both[1][:7])
     assert both[1][6:82] == pytest.approx([both[0][6]] * 76)
     assert both[1][82:] == pytest.approx([both[0][6] * share / 20 for share in range(19, -1, -1)])
-
-
-def test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits():
-    assert not any(warn_if_too_short(preset.training) for preset in PRESETS.values())
-    for settings in read_rows(
-        __file__, "test_the_message_on_a_run_too_short_for_its_schedule_names_one_that_fits"
-    ):
-        given = replace(Config(), training=TrainingConfig(**settings))
-        words = warn_if_too_short(given.training).split(": ")[-1].split()
-        overrides = parse("train", verb, ["run", *words]).overrides
-        shorter = merge_overrides(given, overrides).training
-        assert warn_if_too_short(shorter) == ""
-        peaks = [c.rate_scale * c.warmup_steps**-0.5 for c in (shorter, given.training)]
-        assert peaks[0] == pytest.approx(peaks[1], rel=0.01)

@@ -3,8 +3,6 @@
 import os
 import shutil
 import signal
-import socket
-import sys
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -15,18 +13,15 @@ import torch
 from torch.distributed.launcher.api import elastic_launch
 from torch.distributed.run import config_from_args, parse_args
 
-from headway.cli import launch, training
+from headway.cli import launch
 from headway.cli.main import dispatch, main
-from headway.errors import HeadwayError, LostRankError, UsageError
+from headway.errors import HeadwayError, UsageError
 from headway.training import parallel
-from headway.training.machine import Machine
-from headway.training.parallel import UNANSWERED, probe_connections
 from headway.training.run import run_to_end
 from headway.training.steps import gradient_sum
 from headway.training.steps.gradient_sum import (
     Subtree,
     add_halves,
-    add_subtrees,
     divide_share,
     share_of,
 )
@@ -201,60 +196,6 @@ def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(capfd, forked
     assert capfd.readouterr().err == "headway: the first rank has failed\n"
 
 
-def test_only_a_failed_exchange_is_a_lost_rank():
-    with pytest.raises(RuntimeError, match="must match the size"), parallel.explain_lost_rank():
-        torch.add(torch.ones(2), torch.ones(3))
-    closed = RuntimeError(
-        "[third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer"
-    )
-    for cause in (closed, torch.distributed.DistBackendError("NCCL communicator was aborted")):
-        with pytest.raises(LostRankError, match="has ended") as lost, parallel.explain_lost_rank():
-            raise cause
-        assert lost.value.__cause__ is cause
-
-
-@pytest.mark.parametrize(
-    ("device", "local", "message"),
-    [
-        ("cuda", {"LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}, None),
-        (
-            "cuda",
-            {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "3"},
-            "3 ranks on this machine .* has 2: ",
-        ),
-        (
-            "cuda",
-            {"LOCAL_RANK": "3", "LOCAL_WORLD_SIZE": "1"},
-            "4 ranks on this machine .* has 2: ",
-        ),
-        (
-            "cuda:1",
-            {"LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"},
-            "2 ranks on this machine .* 'cuda:1' has 1: ",
-        ),
-    ],
-)
-def test_launched_ranks_have_a_gpu_each(device, local, message, corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    for name, value in (local | {"RANK": "1", "WORLD_SIZE": "4"}).items():
-        monkeypatch.setenv(name, value)
-    started = []
-    monkeypatch.setattr(training, "train_rank", lambda *given: started.append(given) or 0)
-    monkeypatch.setattr(parallel, "join", lambda: None)
-    words = ["--training.device", device, "--training.precision", "fp32"]
-    arguments = [*command(tmp_path / "run", corpus, **FOUR), *words]
-    if message is None:
-        assert dispatch(arguments) == 0
-        assert len(started) == 1
-        machine = Machine(device="cuda", precision="fp32", threads=1)
-        assert machine.torch_device == torch.device("cuda:1")  # this rank's own
-    else:
-        with pytest.raises(UsageError, match=message):
-            dispatch(arguments)
-        assert not started
-
-
 def test_ranks_that_differ_are_named(monkeypatch, corpus, tmp_path):
     monkeypatch.setattr(parallel, "find_differences", lambda values: list(values)[1:3])
     with pytest.raises(
@@ -289,42 +230,6 @@ def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):
         parallel.join()
 
 
-def gradients(count):
-    """Return numbers of very different sizes, whose sum depends on the order."""
-    torch.manual_seed(count)
-    return [torch.randn(500) * 10.0 ** torch.randint(-2, 3, (500,)) for _ in range(count)]
-
-
-def pairwise(values):
-    """Sum neighbors, then the sums of neighbors, and so on; the definition, written once more."""
-    while len(values) > 1:
-        values = [sum(values[i : i + 2][1:], values[i]) for i in range(0, len(values), 2)]
-    return values[0]
-
-
-def sum_of_ranks(values, ranks):
-    """Sum as so many ranks do."""
-    parts = [
-        part
-        for rank in range(ranks)
-        for part in add_halves(
-            (Subtree(number, 1), [values[number].clone()])
-            for number in share_of(rank, ranks, len(values))
-        )
-    ]
-    return add_subtrees(parts)[0]
-
-
-@pytest.mark.parametrize("count", range(1, 20))
-def test_the_sum_does_not_depend_on_the_number_of_ranks(count):
-    values = gradients(count)
-    expected = pairwise(values)
-    for ranks in range(1, 12):
-        assert torch.equal(sum_of_ranks(values, ranks), expected), ranks
-    if count > 5:  # the test could not fail if all orders gave the same sum
-        assert not torch.equal(sum(values[1:], values[0]), expected)
-
-
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8])
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 64])
 def test_ranks_have_all_micro_batches_and_nearly_equally_many(ranks, count):
@@ -337,39 +242,3 @@ def test_ranks_have_all_micro_batches_and_nearly_equally_many(ranks, count):
         for first, size in subtrees:
             assert size & (size - 1) == 0
             assert first % size == 0
-
-
-def test_few_gradients_exist_at_once(monkeypatch):
-    """Eight micro-batches need four gradients: three of the levels of the tree, and a new one."""
-    alive = 0
-    most = 0
-
-    class Gradient:
-        def __init__(self):
-            nonlocal alive, most
-            alive += 1
-            most = max(most, alive)
-
-    def add(operation, totals, others):
-        nonlocal alive
-        alive -= len(others)
-
-    monkeypatch.setattr(gradient_sum, "for_each", add)
-    add_halves((Subtree(number, 1), [Gradient()]) for number in range(8))
-    assert most == 4
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the options are Linux's")
-@pytest.mark.parametrize(("address", "is_probed"), [("127.0.0.2", True), ("127.0.0.1", False)])
-def test_only_connections_to_another_address_are_probed(address, is_probed):
-    with socket.create_server((address, 0)) as server:
-        ours = socket.create_connection(server.getsockname(), source_address=("127.0.0.1", 0))
-        theirs, _ = server.accept()
-        with ours, theirs:
-            probe_connections()
-            for connection in (ours, theirs):
-                probed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-                limit = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-                assert (bool(probed), limit) == (is_probed, UNANSWERED * 1000 * is_probed)
-            ours.sendall(b"still open")
-            assert theirs.recv(10) == b"still open"

@@ -2,30 +2,18 @@
 
 import contextlib
 import shutil
-from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.config import Config
 from headway.errors import HeadwayError
 from headway.training import machine
 from headway.training import run as run_module
-from headway.training.machine import Machine
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
-from headway.training.storage.record import (
-    CHANGEABLE,
-    DATA_FACTS,
-    DataRecord,
-    InitialModel,
-    RunRecord,
-    flatten,
-    list_differences,
-)
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport, ValidationReport
 from headway.translation import load_model
@@ -155,14 +143,6 @@ def test_another_schedule_of_validations_and_checkpoints_changes_no_weight(
 
 
 @pytest.mark.slow
-def test_a_run_that_is_made_longer_after_it_has_cooled_gives_a_notice(corpus, tmp_path, capsys):
-    path = tmp_path / "run"
-    assert dispatch(command(path, corpus, training__max_steps=6, training__cool_steps=4)) == 0
-    assert dispatch(["train", str(path), "--training.max-steps", "7", "--ranks", "1"]) == 0
-    assert "cooled for 3 of 4 steps and rises again" in capsys.readouterr().err
-
-
-@pytest.mark.slow
 def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
@@ -201,12 +181,6 @@ def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run,
     # Data of another text would be no help.
     is_same_text = change[0].startswith("--training")
     assert ("need not be prepared again" in str(raised.value)) == is_same_text
-
-
-def test_a_finished_run_does_not_average_again(uninterrupted_run):
-    words = ["train", str(uninterrupted_run), "--languages", "en", "de"]
-    with pytest.raises(HeadwayError, match=r"average = 3: .*is finished.*headway average"):
-        dispatch([*words, "--training.average", "3"])
 
 
 def change_machine(record, **changes):
@@ -289,50 +263,3 @@ def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
     more = ["--training.max-steps", "4", "--quiet"]
     assert dispatch(["train", str(path), *files, "--valid", "19", *more]) == 0
     assert_equal_runs(path, whole)
-
-
-DATA = DataRecord(
-    directory=None, fingerprint="f", tokenizer="t", languages=["en", "de"], training_pairs=23,
-    validation_pairs=7, origins=[], validation_text="v", tokenizer_files="w",
-)  # fmt: skip
-RECORD = RunRecord(
-    headway="0.3", torch="2.13", native="n", command=[], files={}, data=DATA, init=None,
-    machine=Machine(device="cpu", threads=1, precision="fp32"), processes=1, settings=Config(),
-)  # fmt: skip
-
-
-def with_other(owner, name):
-    """A copy of a frozen object in which one value is another, whatever its bounds."""
-    other = copy(owner)
-    object.__setattr__(other, name, f"not {getattr(owner, name)}")
-    return other
-
-
-def differences(now):
-    assert (now.identify() == RECORD.identify()) == (now.list_facts() == RECORD.list_facts())
-    return list_differences(RECORD.list_facts(), now.list_facts())
-
-
-@pytest.mark.parametrize("setting", flatten(Config()))
-def test_a_setting_that_no_resume_may_change_is_named(setting):
-    section, name = setting.split(".")
-    settings, own = copy(RECORD.settings), getattr(RECORD.settings, section)
-    object.__setattr__(settings, section, with_other(own, name))
-    found = differences(replace(RECORD, settings=settings))
-    may_change = section == "search" or setting in CHANGEABLE
-    assert [phrase.split()[0] for phrase in found] == ([] if may_change else [setting])
-
-
-@pytest.mark.parametrize("name", [field.name for field in fields(DataRecord)])
-def test_data_that_changed_are_named(name):
-    found = differences(replace(RECORD, data=with_other(DATA, name)))
-    # The data may lie elsewhere, and the fingerprint has the numbers of pairs.
-    is_compared = name not in ("directory", "training_pairs", "validation_pairs")
-    assert found == ([f"{DATA_FACTS[name]} changed"] if is_compared else [])
-
-
-def test_initial_weights_and_the_precision_are_kept():
-    other = InitialModel(path="elsewhere", sha256="s")
-    assert differences(replace(RECORD, init=other)) == ["the initial weights changed"]
-    half = replace(RECORD.machine, precision="bf16", threads=7, device="cuda")
-    assert differences(replace(RECORD, machine=half)) == ["precision is fp32, not bf16"]

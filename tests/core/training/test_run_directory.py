@@ -2,24 +2,19 @@ import errno
 import json
 import os
 import resource
-from pathlib import Path
 
 import pytest
 import torch
-from safetensors import SafetensorError
 
-from headway import __version__
 from headway.errors import HeadwayError
 from headway.files import temporary_path
 from headway.training.storage.checkpoint import (
     average_weights,
-    explain_write_errors,
     read_checkpoint,
     write_checkpoint,
 )
 from headway.training.storage.log import Log
 from headway.training.storage.run_directory import RunDirectory
-from headway.translation import weights
 from support.cases import each_case
 
 TENSORS = {
@@ -34,33 +29,6 @@ def directory(tmp_path):
     directory = RunDirectory(tmp_path)
     directory.checkpoints.mkdir()
     return directory
-
-
-def test_a_checkpoint_is_read_as_it_was_written(directory):
-    path = directory.checkpoint(7)
-    write_checkpoint(path, TENSORS, {"epoch": 3})
-    tensors, state = read_checkpoint(path)
-    assert state == {"format": 2, "headway": __version__, "epoch": 3}
-    for file, group in TENSORS.items():
-        for name, tensor in group.items():
-            assert torch.equal(tensors[file][name], tensor)
-    assert directory.steps() == [7]
-    names = {"model.safetensors", "optimizer.safetensors", "state.json", "SHA256SUMS"}
-    assert {file.name for file in path.iterdir()} == names  # no pickle
-
-
-def test_only_the_newest_checkpoints_keep_their_optimizer(directory, monkeypatch):
-    for step in (3, 6, 9):
-        write_checkpoint(directory.checkpoint(step), TENSORS, {})
-    with monkeypatch.context() as patch:  # killed after the list of digests was written
-        patch.setattr(Path, "unlink", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            directory.prune([3, 6, 9])
-    assert set(read_checkpoint(directory.checkpoint(3))[0]) == {"model"}
-    directory.prune([3, 6, 9])
-    directory.prune([3, 6, 9])
-    files = {step: set(read_checkpoint(directory.checkpoint(step))[0]) for step in (3, 6, 9)}
-    assert files == {3: {"model"}, 6: {"model", "optimizer"}, 9: {"model", "optimizer"}}
 
 
 @each_case
@@ -92,26 +60,6 @@ def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(
     monkeypatch.undo()
     assert [path.name for path in directory.checkpoints.iterdir()] == ["step-00000005"]
     read_checkpoint(directory.checkpoint(5))
-
-
-@pytest.mark.parametrize(
-    ("code", "message"),
-    [
-        (
-            errno.ENOSPC,
-            r"step-00000005: cannot be written \(No space left.*: put that right and give",
-        ),
-        (errno.ENOENT, "step-00000005: .* removed while the run used it: the training ends"),
-    ],
-)
-def test_the_reason_of_safetensors_is_explained(code, message, directory, monkeypatch):
-    def save_file(tensors, file, metadata):
-        raise SafetensorError(f"Error while serializing: I/O error: words (os error {code})")
-
-    monkeypatch.setattr(weights, "save_file", save_file)
-    with pytest.raises(HeadwayError, match=message), explain_write_errors(directory.path):
-        write_checkpoint(directory.checkpoint(5), TENSORS, {})
-    assert not any(directory.checkpoints.iterdir())
 
 
 def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):

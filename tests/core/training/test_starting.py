@@ -97,21 +97,6 @@ def test_a_full_disk_is_noticed_before_anything_is_written(corpus, tmp_path, mon
 
 
 @pytest.mark.slow
-def test_the_estimates_of_a_small_corpus_and_a_short_run_are_theirs(corpus, tmp_path):
-    path = tmp_path / "run"
-    sizes = {"training__batch_tokens": 100_000, "training__micro_batch_tokens": 1000}
-    short = {"training__max_steps": 2, "training__average": 50}
-    run = opened(path, command(path, corpus, **sizes, **short))
-    result = make_dry_run(run)
-    (report,) = run.advance()
-    run.directory.unlock()
-    assert result.tokens_per_step == report.tokens  # a step that has the whole corpus
-    weights = sum(weight.nbytes for weight in run.trainer.model.state_dict().values())
-    # Adam has two numbers for each weight: one average, a checkpoint beside it, a new one, four models.
-    assert result.disk == pytest.approx(weights * (1 + 6 + 3 * 2), rel=0.01)
-
-
-@pytest.mark.slow
 def test_a_validation_line_longer_than_the_learned_positions_is_named(tmp_path):
     corpus, path = write_corpus(tmp_path, train=60, valid=5), tmp_path / "run"
     file = Path(corpus[5])
@@ -237,11 +222,6 @@ def test_a_preset_and_a_file_given_again_do_not_bring_their_own_length(
     words += ["--minutes", "0.1", "--preset", "tiny", "--config", str(file)]
     for _ in range(2):  # the second time the run is finished
         assert dispatch(words) == 0
-
-
-def test_checkpoints_take_a_tenth_of_the_time_at_most():
-    found = fill_time(PRESETS["big"].training, 5, Pace(step=0.15, validation=5, checkpoint=3.0))
-    assert found.max_steps // found.checkpoint_every <= 10
 
 
 @pytest.mark.slow

@@ -99,13 +99,6 @@ SETTINGS = [
     {"d_modle": 3},
     {"d_model": "wide"},
 ]
-CONFIGS = {
-    "deep": "[" * 100_000,
-    "long": '{"a": "' + "x" * (2 << 20) + '"}',
-    "of another program": '{"model_type": "marian"}',
-    "no object": "null",
-    "of another format": '{"format": 99, "settings": {}}',
-}
 
 
 @pytest.fixture

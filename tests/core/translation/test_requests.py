@@ -1,12 +1,33 @@
 """Jobs side by side: what they ask for at one time is one list, and each gets its own answers."""
 
 import random
+from collections.abc import Callable
+from typing import NamedTuple
 
 import pytest
 
 from headway.config import SearchConfig
 from headway.translation.requests import Find, Read, answer, run, run_each, together
-from support.asked import Asked, count_up
+
+
+class Asked(NamedTuple):
+    """A request whose answer is known: what a function returns."""
+
+    function: Callable
+    key: str = "asked"
+
+    @staticmethod
+    def answer(requests):
+        return [request.function() for request in requests]
+
+
+def count_up(name, steps, seen):
+    """Ask for as many answers at each step as steps have been, and return all of them: a job."""
+    found = []
+    for step in range(steps):
+        seen.append((name, step))
+        found += yield [Asked(lambda step=step, n=n: 10 * step + n) for n in range(step + 1)]
+    return found
 
 
 def expected(steps):

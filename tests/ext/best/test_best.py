@@ -16,7 +16,6 @@ from headway.ext.best import report, running
 from headway.files import replace_text
 from headway.locks import DirectoryLock
 from headway.translation import Translator
-from support.cases import each_case
 from support.processes import fork
 from support.recipes import MODELS, NUMBERS, OPTIONS, SCALE, run_forked
 
@@ -220,21 +219,6 @@ def test_the_function_does_what_the_command_does(finished, corpus, tmp_path, mon
     assert process.exitcode
 
 
-def test_the_plan_of_a_stopped_recipe_says_what_is_done(finished, tmp_path, capsys):
-    def listed(out, time):
-        dispatch(["best", str(out), "--dry-run"])
-        plan = capsys.readouterr().out.partition("stages")[2]
-        return re.findall(rf"^  (\S+) +{time} ", plan, re.MULTILINE)
-
-    stages = {file.stem for file in (finished / "stages").glob("*.json")}
-    assert sorted(listed(finished, "done")) == sorted(stages)
-    assert not listed(finished, r"\d+")
-    out = shutil.copytree(finished, tmp_path / "out")
-    (out / "stages" / "final.json").unlink()
-    assert "backward" in listed(out, "done")
-    assert listed(out, r"\d+")[0] == "final"
-
-
 def test_parts_are_left_out_by_name(corpus, tmp_path, capsys):
     words = ["best", str(tmp_path / "out"), *corpus, *OPTIONS, "--dry-run", "--without"]
     dispatch([*words, "student", "back-translation"])
@@ -244,15 +228,6 @@ def test_parts_are_left_out_by_name(corpus, tmp_path, capsys):
     assert "warning: 7 validation pairs decide" in less
     with pytest.raises(UsageError, match=r"--without studnt: no part .*did you mean 'student'"):
         dispatch([*words, "studnt"])
-
-
-@each_case
-def test_every_command_has_the_threads_and_ranks_that_were_asked_for(verb, options, monkeypatch):
-    given = []
-    monkeypatch.setattr(running, "run_child", lambda words: given.append(words) or 0)
-    for numbers in ((2, 3), (0, 0)):
-        assert running.Processors(*numbers).run([verb, Path("x")], None) == 0
-    assert given == [[verb, "x", *options], [verb, "x"]]
 
 
 def test_changed_options_and_text_are_refused(finished, corpus):

@@ -2,9 +2,7 @@
 
 import gc
 import weakref
-from contextlib import contextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,14 +14,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
-from headway.ext.cuda import fixed_engine, recorded_call
+from headway.ext.cuda import fixed_engine
 from headway.ext.cuda.beam_state import Shape
 from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
-from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
+from headway.ext.cuda.recorded_call import GraphMemory
 from headway.ext.cuda.search import FixedSearch
 from headway.model import Transformer
 from headway.translation import Translator
-from headway.translation.engines import make_engine, resolve_precision
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import EOS, SHAPES, VOCAB, model_of, search, search_batch, sources
 from support.pieces import attend, score_targets
@@ -184,19 +181,6 @@ def test_half_precision_gives_logits_near_those_of_fp32():
         )
 
 
-def test_a_gpu_gets_this_engine_and_16_bits(monkeypatch):
-    gpu, processor = torch.device("cuda"), torch.device("cpu")
-    assert resolve_precision("fp16", gpu) == "fp16"
-    with pytest.raises(HeadwayError, match="fp16"):
-        resolve_precision("fp16", processor)
-    model = model_of({})
-    on_gpu = SimpleNamespace(
-        source_embedding=SimpleNamespace(weight=SimpleNamespace(device=gpu)), decoder=model.decoder
-    )
-    monkeypatch.setattr("headway.ext.cuda.fixed_engine.FixedEngine", lambda *given: given)
-    assert make_engine(on_gpu) == (on_gpu, "bf16")
-
-
 def test_a_gpu_scores_all_positions_at_once(tokenizer, monkeypatch):
     translator = Translator(Transformer(small_config(tokenizer).model), tokenizer)
     search, own = SearchConfig(batch_tokens=60), translator.token_search
@@ -300,81 +284,6 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels():
     largest = max(np.prod(size) for name, size in counts[0] if name not in in_place)
     assert largest < 32 * 5 * 4 * 64
     assert len(operations.launches) <= 300
-
-
-class FakeGraph:
-    """What torch.cuda.CUDAGraph does, as far as `RecordedCall` can see it."""
-
-    def __init__(self):
-        self.replayed = 0
-
-    def replay(self):
-        self.replayed += 1
-
-    def pool(self):
-        return (0, 7)
-
-
-@pytest.fixture
-def fake_recordings(monkeypatch):
-    """Replace what a GPU does for a recording; return the streams that are set and the pools."""
-    seen = []
-
-    @contextmanager
-    def recording(graph, pool, stream, capture_error_mode):
-        assert (stream, capture_error_mode) == ("recording stream", "thread_local")
-        seen.append(pool)
-        yield
-
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", FakeGraph)
-    monkeypatch.setattr(recorded_call, "recording_stream", lambda device: "recording stream")
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: "usual stream")
-    monkeypatch.setattr(torch.cuda, "set_stream", seen.append)
-    monkeypatch.setattr(torch.cuda, "graph", recording)
-    return seen
-
-
-def test_a_step_is_recorded_at_its_second_call(fake_recordings):
-    calls = []
-    memory = GraphMemory(torch.device("cuda"), "decoding")
-    step = RecordedCall(memory)
-    for _ in range(5):
-        step(lambda: calls.append(None))
-    assert isinstance(step.graph, FakeGraph)
-    assert (len(calls), step.graph.replayed) == (2, 4)  # the second records and replays
-    other = RecordedCall(memory)
-    for _ in range(2):
-        other(lambda: None)
-    assert fake_recordings == [None, (0, 7)]  # torch's own pool, then that of the first recording
-    del step, other
-    assert memory.pool is None
-
-
-def test_after_a_recording_that_fails_every_call_is_an_ordinary_one(fake_recordings, caplog):
-    calls = []
-    memory = GraphMemory(torch.device("cuda"), "decoding")
-
-    def wait():
-        calls.append(None)
-        if len(calls) == 2:
-            raise RuntimeError("operation not permitted when stream is capturing")
-
-    for _ in range(2):
-        step = RecordedCall(memory)
-        for _ in range(5):
-            step(wait)
-        assert step.graph is None
-    assert len(calls) == 11  # with the one that fails
-    assert fake_recordings == [None, "usual stream"]
-    assert len(caplog.records) == 1
-
-
-def test_a_step_is_never_recorded_on_a_processor():
-    calls = []
-    step = RecordedCall(GraphMemory(torch.device("cpu"), "decoding"))
-    for _ in range(3):
-        step(lambda: calls.append(None))
-    assert (step.graph, len(calls)) == (None, 3)
 
 
 def test_memory_is_freed_with_the_engine_and_not_by_the_garbage_collector():

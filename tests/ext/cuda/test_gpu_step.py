@@ -13,7 +13,7 @@ from headway.config import TrainingConfig
 from headway.config.sections import PRESETS
 from headway.ext.cuda import gpu_operations
 from headway.ext.cuda.gpu_operations import GpuOperations
-from headway.model import make_model, ops, visibility
+from headway.model import make_model, ops
 from headway.text.batches import fixed_shape
 from headway.text.prepared import PreparedData
 from headway.training.steps import trainer as trainer_module
@@ -118,16 +118,6 @@ def test_labels_beyond_the_vocabulary_are_found_before_a_gpu_gets_them(uninterru
         patch.setattr(type(data.tokenizer), "target_vocab_size", 5)
         with pytest.raises(IndexError, match=r"^label \d+ of 5 tokens$"):
             feed.batch(rows)
-
-
-def test_batches_reach_a_gpu_from_pinned_memory_and_without_waiting(monkeypatch):
-    pinned, copies = [], []
-    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: pinned.append(self.shape) or self)
-    monkeypatch.setattr(torch.Tensor, "to", lambda self, *x, **k: copies.append((x, k)) or self)
-    visibility.move(torch.ones(3), "cuda:1")
-    visibility.move(torch.ones(4), "cpu")
-    assert pinned == [torch.Size([3])]
-    assert copies == [(("cuda:1",), {"non_blocking": True}), (("cpu",), {})]
 
 
 def test_the_dry_run_of_a_gpu_holds_the_sums_of_earlier_micro_batches():

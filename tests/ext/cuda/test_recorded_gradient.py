@@ -18,7 +18,6 @@ from headway.model import make_model, ops
 from headway.model.ops import Operations
 from headway.model.visibility import pack_sides
 from headway.text.batches import Batch, fixed_shape
-from headway.training.steps import trainer as trainer_module
 from headway.training.steps.trainer import Trainer
 
 CPU = torch.device("cpu")
@@ -164,51 +163,6 @@ def test_where_nothing_can_be_recorded_results_are_not_kept(trainer):
         del found
         assert kept() is None
     assert not recorded.func.has_recorded
-
-
-@pytest.mark.slow
-def test_recordings_go_when_memory_is_short(trainer, recordings, monkeypatch):
-    emptied = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(None))
-    recorded = RecordedGradient(trainer.model, CPU)
-    rows = make_rows(trainer)
-    for seed in range(2):
-        compute(partial(recorded, trainer._compute), rows[seed], seed)
-    tries = []
-
-    def fail_once(batch, tokens):
-        tries.append(None)
-        found = trainer._compute(batch, tokens)
-        if len(tries) == 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return found
-
-    other = make_rows(trainer, 9)[2]
-    found = compute(partial(recorded, fail_once), other, 3)
-    assert all(map(torch.equal, found, compute(trainer._compute, other, 3)))
-    assert (len(tries), len(emptied), len(recordings)) == (2, 1, 1)
-    assert not recorded.has_recorded
-    for seed, row in enumerate([*rows, other]):  # only the shape that there was no room for
-        found = compute(partial(recorded, trainer._compute), row, seed)
-        assert all(map(torch.equal, found, compute(trainer._compute, row, seed)))
-    assert len(recordings) == 2
-
-
-@pytest.mark.slow
-def test_a_gpu_records_packed_rows_in_bf16(trainer, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        trainer, "recorded", lambda compute, batch, tokens: asked.append(batch) or []
-    )
-    monkeypatch.setattr(trainer_module, "move", lambda tensor, device: tensor)
-    row = make_row(LENGTHS[0], trainer.model.config.target_vocab_size)
-    padded = replace(row, is_packed=False, source_packing=None, target_packing=None)
-    for device, low_precision, batch, is_asked in (
-        ("cpu", True, row, False), ("cuda", False, row, False), ("cuda", True, padded, False), ("cuda", True, row, True),
-    ):  # fmt: skip
-        trainer.device, trainer.low_precision = torch.device(device), low_precision
-        trainer.compute(batch, 10)
-        assert bool(asked) == is_asked
 
 
 def test_the_memory_of_a_trainer_is_freed_without_the_garbage_collector():

@@ -179,12 +179,3 @@ def test_widths_that_torchs_kernel_does_not_take_are_filled_up(widths, kernel):
         window_size=(-1, -1),
     )
     torch.testing.assert_close(found[0].transpose(0, 1), expected)
-
-
-def test_dropout_on_the_weights_is_not_computed_by_the_kernel(kernel):
-    [sides] = pack_sides([np.array([30, 3])], fixed_shape(100, 32, 20))
-    segments = Segments(torch.ones(1, 128, dtype=torch.long), True, sides)
-    q = torch.randn(1, 2, 128, 8).bfloat16()
-    for p in (0.0, 0.5):
-        GpuOperations().attention(q, q, q, Visibility(segments, segments), 0.5, p)
-        assert kernel.call_count == 1

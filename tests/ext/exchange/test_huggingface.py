@@ -3,7 +3,6 @@
 import json
 import pickle
 import shutil
-import zipfile
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -264,13 +263,6 @@ def changed(name, **values):
 def pickled(directory):
     (directory / "model.safetensors").unlink()
     (directory / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(directory / "canary")))
-
-
-def compressed(directory):
-    (directory / "model.safetensors").unlink()
-    with zipfile.ZipFile(directory / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("archive/data.pkl", bytes(1 << 26))
-        archive.writestr("archive/version", "3")
 
 
 def without(name):

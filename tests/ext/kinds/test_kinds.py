@@ -1,14 +1,11 @@
 """The encoder alone and the decoder alone: trained, stopped, resumed and used as a translator is."""
 
 import contextlib
-import errno
 import json
 import math
-import os
 import random
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -369,24 +366,6 @@ def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, 
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     np.testing.assert_allclose(np.array(lines), found[:, -1], atol=1e-5)
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), found, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_full_disk_leaves_the_older_vectors(runs, tmp_path, monkeypatch):
-    def fill_the_disk(path, _):
-        Path(path).write_bytes(b"half of it")
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    out = tmp_path / "out.npy"
-    out.write_bytes(b"older")
-    (tmp_path / "in").write_text("the tree is green\n")
-    monkeypatch.setattr(np, "save", fill_the_disk)
-    with (tmp_path / "in").open() as stdin:
-        monkeypatch.setattr(sys, "stdin", stdin)
-        with pytest.raises(OSError, match=r"No space .*out\.npy"):
-            dispatch(["encode", str(runs / "classify"), "--out", str(out), "--threads", "1"])
-    assert out.read_bytes() == b"older"
-    assert {path.name for path in tmp_path.iterdir()} == {"in", "out.npy"}
 
 
 def test_tsv_and_jsonl_give_the_same_examples(files, tmp_path):

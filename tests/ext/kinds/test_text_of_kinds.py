@@ -128,18 +128,6 @@ def test_the_ranks_of_a_launcher_prepare_a_text_once(runs, files, tmp_path, monk
 
 
 @pytest.mark.slow
-def test_a_finished_classifier_trains_on_if_it_is_given_a_setting_of_training(
-    files, tmp_path, capsys
-):
-    path = tmp_path / "run"
-    assert dispatch(training("classify", path, files, training__max_steps=6)) == 0
-    assert dispatch(["classify", str(path), "--training.max-steps", "9", "--quiet"]) == 0
-    assert RunDirectory(path).steps()[-1] == 9
-    with pytest.raises(UsageError, match="--score uses a finished run: omit the options of a"):
-        dispatch(["classify", str(path), "--score", "x.tsv", "--training.max-steps", "12"])
-
-
-@pytest.mark.slow
 def test_a_run_on_prepared_data_has_the_settings_of_their_text(tmp_path, capsys):
     corpus = write_corpus(tmp_path / "corpus", train=150, valid=7)
     data, path = tmp_path / "data", tmp_path / "run"

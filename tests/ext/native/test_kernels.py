@@ -1,27 +1,18 @@
 """Native functions equal their plain versions, gradients included."""
 
-import ctypes
-import gc
 from functools import partial
 
 import pytest
 import torch
 from torch.nn import functional as F
-from torch.utils.flop_counter import FlopCounterMode
 
 from headway.ext.cuda.cross_entropy import fusible_cross_entropy_
 from headway.ext.cuda.fusion import fuse
-from headway.ext.native import decoding
-from headway.ext.native.attention import longest_span
-from headway.ext.native.decoding import NativeLayer, NativeModel
-from headway.ext.native.interface import check_layout
 from headway.ext.native.library import failure_reason
-from headway.ext.native.native_engine import NativeEngine
 from headway.ext.native.native_operations import FEWEST_ROWS, NativeOperations, fits_attention
 from headway.ext.native.training_library import training_library
 from headway.model.ops import PLAIN, Linear, Mask
 from headway.model.visibility import Segments, Visibility
-from support.engines import VOCAB, library, model_of, native
 
 compiled = pytest.mark.skipif(training_library() is None, reason=failure_reason("training"))
 NATIVE = NativeOperations()
@@ -201,23 +192,6 @@ def test_threads_change_only_the_last_bits_of_gradients_of_shared_weights(thread
 
 
 @compiled
-def test_backward_uses_the_same_implementation_as_forward():
-    """Also if torch begins to count operations after the forward pass."""
-    torch.manual_seed(3)
-    x, y = torch.randn(2, 5, 8, requires_grad=True)
-    weight, bias = torch.ones(8, requires_grad=True), torch.zeros(8, requires_grad=True)
-    q = torch.randn(1, 2, 5, 8, requires_grad=True)
-    for out, leaf in (
-        (NATIVE.add_norm(x, y, weight, bias, 1e-5, 0.1), x), (NATIVE.dropout(x, 0.3), x),
-        (NATIVE.attention(q, q, q, Visibility(), 0.3), q),
-    ):  # fmt: skip
-        [expected] = torch.autograd.grad(out.sum(), leaf, retain_graph=True)
-        with FlopCounterMode(display=False):
-            [found] = torch.autograd.grad(out.sum(), leaf)
-        assert torch.equal(found, expected)
-
-
-@compiled
 def test_cross_entropy_of_extreme_logits_is_finite():
     logits = torch.tensor([[1e30, 0, -1e30], [-1e4, -1e4, -1e4], [88.0, -200, 100]])
     nll, _ = NATIVE.cross_entropy_(logits, torch.tensor([0, 1, 0]), 0.1)
@@ -328,31 +302,6 @@ def test_a_query_that_sees_no_key_gets_the_mean_of_all_values(kind):
     close(found, [torch.zeros_like(q), torch.zeros_like(k), *expected], 2e-6)
 
 
-@compiled
-def test_the_longest_span_is_that_of_a_sentence_in_a_packed_row():
-    queries = torch.tensor([[1, 1, 2, 2, 2, 4], [1, 1, 1, 1, 1, 1]])
-    keys = torch.tensor([[2, 2, 3, 3, 1, 4, 4], [1, 1, 1, 1, 1, 0, 0]])
-    assert longest_span(queries[:1], keys[:1]) == 2
-    assert longest_span(queries, keys) == 5
-    assert longest_span(queries[:1], keys[:1, :-2]) == 5  # a query has no key: the row is not cut
-    twice = torch.tensor([[2, 2, 1, 4, 2]])
-    assert longest_span(queries[:1], twice) == 5
-    again = torch.tensor([[1, 1, 2, 4, 1, 1]])  # two spans would write one sentence's gradients
-    assert longest_span(again, keys[:1]) == 7
-    torch.manual_seed(1)
-    for asking, asked in (
-        (queries[:1], keys[:1]), (queries[:1], keys[:1, :-2]), (queries[:1], twice),
-        (again, keys[:1]),
-    ):  # fmt: skip
-        q, k, v = torch.randn(1, 2, 6, 5), *torch.randn(2, 1, 2, asked.size(1), 5)
-        allowed = (asking[:, :, None] == asked[:, None])[:, None]
-        visibility = Visibility(Segments(asking, is_packed=True), Segments(asked, is_packed=True))
-        found = gradients(lambda *a: NATIVE.attention(*a, visibility, 0.7), q, k, v)  # noqa: B023
-        wide = [t.double() for t in (q, k, v)]
-        expected = gradients(lambda *a: plain_attention(*a, allowed, 0.7), *wide)  # noqa: B023
-        close(found, expected, 5e-6)
-
-
 @pytest.mark.parametrize("low", [False, True])
 def test_linear_maps_equal_torchs(low):
     torch.manual_seed(1)
@@ -447,31 +396,3 @@ def test_a_training_function_without_memory_raises_a_memory_error(name, argument
     assert library is not None
     with pytest.raises(MemoryError, match=f"{name}: no memory is left"):
         getattr(library, name)(*arguments)
-
-
-@compiled
-def test_structures_that_differ_from_cpp_are_rejected():
-    library = decoding.library()
-    assert library is not None
-    check_layout(library, [NativeLayer, NativeModel])
-
-    class Shorter(ctypes.Structure):
-        _fields_ = NativeLayer._fields_[:-1]
-
-    class Shifted(ctypes.Structure):  # the right size, two fields exchanged with a smaller one
-        _fields_ = (("extra", ctypes.c_int32), *NativeModel._fields_[1:], NativeModel._fields_[0])
-
-    with pytest.raises(RuntimeError, match=r"Shorter: size is 56 in Python and 104 in native"):
-        check_layout(library, [Shorter, NativeModel])
-    with pytest.raises(RuntimeError, match="Shifted: "):
-        check_layout(library, [NativeLayer, Shifted])
-
-
-@native
-def test_a_native_object_whose_constructor_failed_is_freed():
-    """An error in ``__del__`` would be a warning, which fails a test."""
-    with pytest.raises(ValueError, match="not in tuple"):
-        decoding.PackedLinear(library(), "fp8", torch.ones(2, 2))
-    with pytest.raises(IndexError):
-        NativeEngine(model_of({}), "fp32", library()).start([[VOCAB]], 1, 5)
-    gc.collect()

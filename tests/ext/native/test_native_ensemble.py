@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.ext.native.native_engine import NativeEngine, NativeEnsemble
+from headway.ext.native.native_engine import NativeEngine
 from headway.translation import StepDecoding
 from headway.translation.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
 from headway.translation.engines.plain_engine import PlainEngine
@@ -72,24 +72,6 @@ def test_native_candidates_equal_those_of_torch(sharpness):
         np.testing.assert_allclose(ours_p[likely], best[likely], **CLOSE)
         tokens = np.where(is_free, found.tokens[:, 0], 3)
     assert (found.asked.min() < -200) == (sharpness > 1)
-
-
-@native
-def test_a_native_ensemble_refuses_what_does_not_fit():
-    models = [model_of(SHAPES["wide"], seed) for seed in (1, 2)]
-    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
-    for counts, rows in (((3, 4), 3), ((4, 3), 4), ((3, 3), 2), ((3, 3), 4)):
-        members = [
-            engine.start(sources(count), 1, 9)
-            for engine, count in zip(engines, counts, strict=True)
-        ]
-        with pytest.raises(RuntimeError):
-            NativeEnsemble(members).candidates(np.full(rows, VOCAB - 1), 2, None)
-    ensemble = EnsembleEngine(engines, VOCAB - 1, torch.device("cpu"))
-    for forced, asked in ((VOCAB, 0), (0, VOCAB), (0, -1)):
-        started = ensemble.start(sources(3), 1, 9)
-        with pytest.raises(IndexError):
-            started.candidates(np.full(3, VOCAB - 1), 2, np.full(3, forced), np.full((3, 1), asked))
 
 
 @native

@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from headway.config import ModelConfig
-from headway.ext.native.native_operations import NativeOperations
 from headway.model import make_model, ops
-from headway.model.ops import PLAIN, Operations, install, operations_of
+from headway.model.ops import PLAIN, operations_of
 from headway.text.batches import Batch
 from headway.training.steps.objective import Objective, compute_gradient
 
@@ -15,7 +14,6 @@ SHAPE = ModelConfig(
     source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=2, d_model=24, d_ff=37,
     num_heads=3, dropout=0.3,
 )  # fmt: skip
-OPERATIONS = {name for name in vars(Operations) if not name.startswith("__")}
 
 
 @pytest.fixture(autouse=True)
@@ -33,24 +31,6 @@ def gradients(agreement=0.0):
     objective = Objective(model, 0.1, agreement)
     *found, sums = compute_gradient(list(model.parameters()), objective, batch, 31, False)
     return [sums, *found]
-
-
-@pytest.mark.parametrize("agreement", [0.0, 5.0])
-def test_a_step_asks_the_table_for_every_operation_and_the_plain_ones_compute_the_same(agreement):
-    called = set()
-
-    class Listing(Operations):
-        """The plain operations, which lists those that are called."""
-
-        def __getattribute__(self, name):
-            called.add(name)
-            return super().__getattribute__(name)
-
-    expected = gradients(agreement)
-    assert type(operations_of(torch.ones(1))) is NativeOperations
-    install("cpu", Listing())
-    torch.testing.assert_close(gradients(agreement), expected, rtol=1e-4, atol=1e-5)
-    assert called == (OPERATIONS if agreement else OPERATIONS - {"agreement_"})
 
 
 def test_operations_of_a_processor_work_without_native_code(monkeypatch):

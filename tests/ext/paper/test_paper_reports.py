@@ -141,13 +141,6 @@ def test_verdicts_of_the_text_are_those_of_the_report(scale, begin, end):
     assert count >= 12
 
 
-DOCS = ROOT / "docs"
-# All sections of the paper that have a text of their own, but for the introduction.
-SECTIONS = [
-    "2", "3.1", "3.2.1", "3.2.2", "3.2.3", "3.3", "3.4", "3.5", "4", "5.1", "5.2", "5.3", "5.4", "6.1", "6.2", "6.3", "7",
-]  # fmt: skip
-
-
 def test_the_document_names_every_departure_of_base_and_big():
     section = TEXT.split("## Departures from the paper")[1].split("The experiments depart")[0]
     named = {name.split(".")[-1] for name in re.findall(r"`([a-z_.]+)`", section)}

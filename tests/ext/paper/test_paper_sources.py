@@ -74,28 +74,6 @@ def version_in_another_process(module):
     return str(sources.source_version.__wrapped__(module))
 
 
-CODE = """
-def f(x):
-    if x == 0:
-        return -1.5
-    return [x, "a"]
-
-class C:
-    def g(self):
-        return 0
-"""
-SAME = (
-    '"""Docs of the module."""\n' + CODE.replace("f(x):", 'f(x):\n    """Docs of f."""\n'),
-    CODE.replace("class C:", 'class C:  # a comment\n    """Docs."""\n'),
-    CODE.replace("-1.5", "(\n            -1.50)").replace('"a"', "'a'"),
-)
-OTHER = (
-    CODE.replace("-1.5", "1.5"), CODE.replace("x == 0", "x is None"), CODE.replace("[x, ", "[x, x, "),
-    CODE.replace("return 0", "return False"), CODE.replace("return 0", '"""No docs."""; "a"\n        return 0'),
-    CODE.replace("x", "y"), CODE + "C = None\n",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("experiment", "parts"),
     [

@@ -139,6 +139,3 @@ def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
     log = (directory / "log.txt").read_text().splitlines()
     assert log == ["step 1", str(found.value)]
     lock.release()
-
-
-SCRIPT = Path(__file__).parents[2] / "outside" / "gpu_trials.py"

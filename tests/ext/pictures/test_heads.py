@@ -12,7 +12,7 @@ from headway.ext.pictures import AttentionMap, AttentionMaps, roles, sentence_ma
 from headway.ext.pictures.head_ablation import HeadAblation, remove_heads
 from headway.ext.pictures.labels import word_groups
 from headway.ext.pictures.occlusion import occlusion_links
-from headway.ext.pictures.roles import Head, average_roles, find_aligned, head_roles, measure_roles
+from headway.ext.pictures.roles import average_roles, find_aligned, head_roles, measure_roles
 from headway.ext.pictures.sentences import read_sentence
 from headway.model import MultiHeadAttention
 from headway.translation import Translator
@@ -179,36 +179,6 @@ def test_removing_heads_lowers_bleu(translator, monkeypatch):
     assert ablation.bleu_lost([]) == 0
     everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
     assert ablation.bleu_lost(everything) > 20
-
-
-def test_aligning_heads_are_compared_with_as_many_random_others(translator, monkeypatch):
-    tried = []
-
-    def lost(_, places):
-        tried.append(list(places))
-        return float(len(tried))
-
-    monkeypatch.setattr(HeadAblation, "_bleu", lambda *_: 30.0)
-    monkeypatch.setattr(HeadAblation, "bleu_lost", lost)
-    ablation = HeadAblation(translator, [], [], translator.default_search)
-    heads = [
-        Head("cross", 0, i, {"aligns": share, "end": 0.1}, 1.0)
-        for i, share in enumerate([0.9, 0.6, 0.3])
-    ]
-    heads += [Head("encoder", 0, i, {"previous": 0.9}, 1.0) for i in range(3)]
-    loss = ablation.compare_aligning(heads, draws=4)
-    assert loss is not None
-    assert loss.aligning == [("cross", 0, 0), ("cross", 0, 1)]
-    *others, aligning = tried
-    assert aligning == loss.aligning
-    assert len(loss.others) == len(others) == 4
-    for places in others:
-        assert len(set(places)) == 2
-        assert not set(places) & set(loss.aligning)
-    weak = ablation.compare_aligning(heads[2:], draws=1)
-    assert weak is not None
-    assert weak.aligning == [("cross", 0, 2)]
-    assert ablation.compare_aligning(heads[3:]) is None
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ The page's script runs in Node with a few stand-ins for the elements of a browse
 import json
 import re
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,8 +42,6 @@ const drawn = requests.map(([view, layer, heads, spot]) => {
 });
 console.log(JSON.stringify(drawn));
 """
-
-Elements = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")

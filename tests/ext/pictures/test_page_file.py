@@ -6,12 +6,11 @@ tests/outside/browser.py tests the page in a browser.
 import base64
 import hashlib
 import json
-import subprocess
 
 import numpy as np
 import pytest
 
-from headway.ext.pictures.html_page import html, write_html
+from headway.ext.pictures.html_page import html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.views import view_json
 from support.pages import PICTURE_SCRIPTS, Page, evaluate, foreign_addresses
@@ -53,24 +52,6 @@ def test_the_page_requests_nothing_from_other_servers(maps):
     assert not foreign_addresses(html(maps))
 
 
-def test_the_written_file_is_the_page(maps, tmp_path):
-    write_html(tmp_path / "a.html", maps)
-    assert (tmp_path / "a.html").read_bytes().decode() == html(maps)
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        write_html(tmp_path / "nowhere" / "a.html", maps)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["maps", "words"])
-def test_the_script_decodes_the_weights(maps, form):
-    expected = (maps if form == "maps" else maps.words()).maps["cross"]
-    json_maps = view_json(maps)[form]
-    found = evaluate(SCRIPTS, "[...headway.decode(given.cross).weights]", json_maps)
-    assert np.allclose(found, expected.weights.ravel(), atol=0.51 / 255)
-    with pytest.raises(subprocess.CalledProcessError):
-        evaluate(SCRIPTS, "headway.decode({...given.cross, layers: 7})", json_maps)
-
-
 @pytest.mark.parametrize("view", ["heads", "paper", "grid", "heat", "alignment"])
 def test_arrow_keys_reach_every_token_cell_and_head(maps, view):
     found = evaluate(
@@ -99,16 +80,3 @@ def test_arrow_keys_reach_every_token_cell_and_head(maps, view):
     }[view]
     assert isinstance(found, list)
     assert sorted(map(str, found)) == sorted(map(str, wanted))
-
-
-def test_arrow_keys_follow_a_line_from_right_to_left():
-    """The arrow to the left leads to the next word of an Arabic line, and to the word before of an English one."""
-    attention = AttentionMap([" a", " b", " c"], [" مرحبا", " بك", " هنا"], np.eye(3)[None, None])
-    found = evaluate(
-        SCRIPTS,
-        "const map = {...headway.decode(given.maps.cross), ...given.views.maps.cross};"
-        "const state = {view: 'alignment', layer: 0, heads: [0], pin: null};"
-        "[{key: 1}, {query: 1}].map((spot) => headway.moved(map, state, spot, 'ArrowLeft'))",
-        view_json(AttentionMaps("مرحبا", "a b c", {"cross": attention})),
-    )
-    assert found == [{"key": 2}, {"query": 0}]

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 from xml.etree import ElementTree
 
@@ -12,8 +11,7 @@ import pytest
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.style import FAINTEST, head_color
 from headway.ext.pictures.text_width import text_width
-from headway.ext.pictures.views import VIEWS, draw_view, view_json
-from support.attention_json import read_maps
+from headway.ext.pictures.views import VIEWS, draw_view
 
 SVG = "{http://www.w3.org/2000/svg}"
 LAYERS, HEADS, TARGETS, SOURCES = 3, 11, 5, 7
@@ -278,26 +276,6 @@ def test_a_line_from_right_to_left_begins_on_the_right():
     # Invisible marks keep the full stop behind the word, on its left.
     assert layout.keys.texts == ["\u200fالسلام\u200f", "\u200fعليكم.\u200f", "</s>"]
     assert layout.queries.texts == ["peace", "you.", "</s>"]
-
-
-def test_the_page_gets_the_layouts_of_the_files(maps):
-    found = json.loads(json.dumps(view_json(maps)))
-    assert read_maps(found).source == maps.source
-    for kind in maps.maps:
-        for form, form_maps in (("maps", maps), ("words", maps.words())):
-            drawn = found["views"][form][kind]["layouts"]
-            pictures = {
-                "heads": draw_view(form_maps, "heads", kind),
-                "paper": draw_view(form_maps, "paper", kind),
-                "grid": draw_view(form_maps, "grid", kind),
-                "heat": draw_view(form_maps, "heat", kind),
-            }
-            for name, picture in pictures.items():
-                assert drawn[name] == json.loads(json.dumps(picture.layout.to_json()))
-            assert drawn["heads"]["queries"]["points"]
-    strip = draw_view(maps, "alignment").layout.to_json()
-    assert found["views"]["words"]["cross"]["layouts"]["alignment"] == json.loads(json.dumps(strip))
-    assert found["words"]["cross"] == maps.words().to_json()["maps"]["cross"]
 
 
 @pytest.mark.slow

@@ -1,8 +1,6 @@
 """``headway picture`` writes the requested view, and its numbers are those of the model."""
 
-import errno
 import json
-import os
 import re
 import shlex
 import sys
@@ -124,26 +122,6 @@ def test_json_and_html_hold_the_maps(model_directory, translator, tmp_path):
     for kind, found in expected.maps.items():
         assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003
     assert "<html" in (tmp_path / "a.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["a.html", "a.svg"])
-def test_a_full_disk_leaves_the_older_file(model_directory, tmp_path, monkeypatch, name):
-    if name.endswith(".svg"):
-        pytest.importorskip("matplotlib")
-
-    def fill_the_disk(path, *_, **__):
-        with path.open("wb") as file:
-            file.write(b"half of it")
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    out = tmp_path / name
-    out.write_bytes(b"older")
-    monkeypatch.setattr(Path, "write_bytes", fill_the_disk)
-    monkeypatch.setattr(Path, "write_text", fill_the_disk)
-    with pytest.raises((OSError, HeadwayError), match=re.escape(name)):
-        picture(model_directory, "--out", str(out))
-    assert out.read_bytes() == b"older"
-    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_tokens_are_found_by_text_or_number():

@@ -7,7 +7,7 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.errors import HeadwayError, UsageError
-from headway.ext.pictures.curves import SERIES, Curves, label_runs, thin
+from headway.ext.pictures.curves import SERIES, Curves
 from headway.ext.pictures.plotting import plot
 
 
@@ -82,27 +82,6 @@ def test_a_model_that_is_no_translator_has_no_bleu(tmp_path):
     run = Curves(path)
     assert run.points["perplexity"] == [(1, 7)]
     assert run.points["bleu"] == run.points["accuracy"] == []
-
-
-def test_a_name_that_xml_cannot_hold_is_labeled_all_the_same(tmp_path):
-    assert label_runs([Curves(write_run(tmp_path / "\x1bred $ 1", 2))]) == ["\ufffdred $ 1"]
-
-
-def test_thinning_keeps_means():
-    points = [(float(i), float(i * i)) for i in range(1001)]
-    thinned = thin(points, 100)
-    assert len(thinned) <= 100
-    assert thin(points[:100], 100) == points[:100]
-    assert thin([], 5) == []
-    sizes = [11] * 91
-    assert sum(y * n for (_, y), n in zip(thinned, sizes, strict=True)) == pytest.approx(
-        sum(y for _, y in points)
-    )
-
-
-def test_runs_with_the_same_name_are_labeled_by_their_paths(tmp_path):
-    paths = [write_run(tmp_path / name, 2) for name in ("x/a", "y/a", "b")]
-    assert label_runs([Curves(path) for path in paths]) == [str(paths[0]), str(paths[1]), "b"]
 
 
 @pytest.mark.slow

@@ -272,6 +272,22 @@ def test_the_specification_names_every_address_and_its_languages(client):
             found = found[name]
 
 
+def test_the_specification_says_where_a_key_and_a_field_go(chain, tmp_path):
+    (tmp_path / "keys").write_text("right\n")
+    client = client_of(chain, tmp_path / "keys")
+    spec = client.get("/spec").json()
+    for path, methods in spec["paths"].items():
+        for method, operation in methods.items():
+            answer = client.request(method, path)
+            needs_key = "key" in answer.text.lower() and answer.status_code in (400, 403)
+            assert ("security" in operation) is needs_key, (method, path)
+            schemes = [name for each in operation.get("security", ()) for name in each]
+            assert {*schemes} <= spec["components"]["securitySchemes"].keys()
+    parameters = spec["paths"]["/translate"]["get"]["parameters"]
+    assert [each["name"] for each in parameters if each["required"]] == ["q", "source", "target"]
+    assert "api_key" in [each["name"] for each in parameters]
+
+
 def json_references(value):
     if isinstance(value, dict):
         if "$ref" in value:

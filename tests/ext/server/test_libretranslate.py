@@ -8,15 +8,6 @@ from headway.ext.server.environment import parse_whole_number, read_variables, u
 from headway.ext.server.served_languages import LanguageDetector
 from headway.ext.server.server_settings import UNLIMITED, ServerConfig
 from headway.text import name_of
-from support.server import client_of
-
-FRENCH = "une femme regarde la mer et les enfants jouent dans le jardin avec leur chien"
-
-
-@pytest.fixture(scope="module")
-def client(chain):
-    with client_of(chain, char_limit=200, batch_limit=2, alternatives_limit=4) as found:
-        yield found
 
 
 def load_server(environment):

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from headway.ext.server.text_threads import Account, TextThreads
+from support.server import ask, client_of, send_file
 
 
 def spin(ends):
@@ -65,3 +66,15 @@ def test_a_short_work_is_not_kept_waiting_by_long_ones():
         await asyncio.gather(*long, return_exceptions=True)
 
     run(work, 3)
+
+
+def test_a_search_for_terms_that_takes_too_long_is_rejected(models, monkeypatch):
+    monkeypatch.setattr("headway.ext.server.text_threads.SECONDS", 0.2)
+    rows = "\n".join(f"cat {n}\tK" for n in range(9_000))
+    with client_of(models) as client:
+        few = ask(client, q="the dog", glossary=rows)
+        many = ask(client, q="cat " * 49, glossary=rows)
+        file = send_file(client, "a.txt", b"cat " * 2_000, glossary=rows)
+    assert (few.status_code, many.status_code, file.status_code) == (200, 413, 413)
+    for answer in (many, file):
+        assert answer.json()["error"].startswith("This takes too much work: send less text at once")

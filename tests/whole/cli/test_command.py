@@ -14,7 +14,7 @@ import pytest
 
 from headway.cli.main import dispatch, main
 from headway.cli.process import set_threads
-from headway.cli.verbs import list_verbs, overview
+from headway.cli.verbs import list_verbs
 from headway.errors import UsageError
 from support.command import BIN, fork_headway, headway
 from support.processes import fork
@@ -29,19 +29,6 @@ def test_help_takes_less_than_a_third_of_a_second():
         end = os.times()  # processor time, because other processes may run too
         times.append(sum(end[2:4]) - sum(start[2:4]))
     assert statistics.median(times) < 0.3
-
-
-def test_help_shows_the_help_of_a_verb(capsys):
-    assert dispatch(["help"]) == 0
-    assert capsys.readouterr().out == f"{overview()}\n"
-    shown = []
-    for words in (["help", "config"], ["config", "--help"]):
-        with pytest.raises(SystemExit) as end:
-            dispatch(words)
-        assert end.value.code == 0
-        shown.append(capsys.readouterr().out)
-    assert shown[0] == shown[1]
-    assert shown[0].startswith("usage: headway config")
 
 
 @pytest.mark.parametrize("verb", list_verbs())
@@ -119,22 +106,6 @@ def test_a_mistake_is_reported_before_torch_is_imported():
     )
     assert result.returncode == 0, result.stderr
     assert len(result.stderr.splitlines()) == len(mistakes)
-
-
-def test_printed_settings_can_be_read_again(tmp_path, capsys):
-    def config(*words):
-        assert dispatch(["config", *words]) == 0
-        return capsys.readouterr().out
-
-    file = tmp_path / "tiny.toml"
-    printed = config("--preset", "tiny", "--model.dropout", "0.3")
-    file.write_text(printed)
-    assert config("--config", str(file)) == printed
-    server = config("--only", "server")
-    file.write_text(server.replace("char_limit = 10000", "char_limit = 10001"))
-    again = config("--config", str(file), "--only", "server")
-    assert again != server
-    assert again == file.read_text()
 
 
 @pytest.mark.parametrize(("output", "said"), [("", "is closed"), ("/dev/full", ": No space")])

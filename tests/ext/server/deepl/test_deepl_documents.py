@@ -18,8 +18,6 @@ from headway.ext.server.rejection import Rejection
 from headway.ext.server.server_settings import ServerConfig
 from support.server import ask_about, client_of, send_document, wait_for
 
-UNKNOWN = "00000000-0000-0000-0000-000000000000"  # the name of no glossary
-
 
 def test_a_document_that_made_room_for_others_is_an_error_with_the_reason(models, monkeypatch):
     monkeypatch.setattr("headway.ext.server.files.KEPT_FILES", 1)
