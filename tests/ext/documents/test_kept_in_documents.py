@@ -46,7 +46,7 @@ def test_symbols_alone_stay_in_documents(translator):
     page = b"<table><tr><td>x</td><td>II</td><td>m<sup>2</sup></td><td>5 x 3</td></tr></table>"
     document = open_document(page, "x.html")
     found = [*translate_document(translator, document, translator.default_search)]
-    assert document.write([each.for_document for each in found]) == page
+    assert document.write([each.for_document() for each in found]) == page
 
 
 def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(translator):

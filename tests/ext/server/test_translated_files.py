@@ -68,6 +68,18 @@ def test_a_file_is_translated_and_fetched(models):
         assert {".html", ".md", ".srt", ".po"} <= set(settings["supportedFilesFormat"])
 
 
+def test_a_client_says_what_is_finished_in_a_catalog(models):
+    data = b'msgid "the cat"\nmsgstr ""\n'
+    with client_of(models) as client:
+        for finished, is_fuzzy in (("", True), ("0", False)):
+            answer = send_file(client, "a.po", data, finished=finished)
+            assert ("fuzzy" in fetch(client, answer).text) == is_fuzzy
+        for name, finished in (("a.po", "x"), ("a.po", "1.5"), ("a.po", "0.5"), ("a.txt", "0")):
+            answer = send_file(client, name, data, finished=finished)
+            assert answer.status_code == 400
+            assert answer.json()["error"].startswith("Invalid request: finished ")
+
+
 def test_a_file_has_a_limit_of_its_own(models):
     with client_of(models, file_limit=5_000, body_limit=3_000) as client:
         for size, status in ((5_000, 200), (5_001, 413)):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headway.ext.documents.marked_text import MarkedText
     from headway.ext.documents.opening import (
         describe_unknown,
+        has_states,
         is_table,
         list_suffixes,
         open_document,

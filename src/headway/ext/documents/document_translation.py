@@ -125,7 +125,7 @@ def translate_page(
         return TextTranslation(source)
     page = read(source)
     found = yield from together(translate_paragraph(pipeline, each) for each in page.paragraphs)
-    text = page.write([each.for_document for each in found])
+    text = page.write([each.for_document() for each in found])
     lengths = [len(paragraph.text) for paragraph in page.paragraphs]
     mean = mean_quality([(n, each.quality) for n, each in zip(lengths, found, strict=True)])
     return TextTranslation(text, sum(each.score for each in found), quality=mean)
@@ -179,20 +179,9 @@ def write_document(
     Args:
         document: The document.
         found: The translations.
-        finished: From which quality a translation needs nobody's review, if the file says so; 0: any; None: each does.
+        finished: See `TextTranslation.for_document`.
     """
-    return document.write([_finish(text, finished) for text in found])
-
-
-def _finish(text: TextTranslation, finished: float | None) -> Translated:
-    """Return what a document needs of a translation, with whether it is finished; see `write_document`."""
-    is_good = bool(text.sentences) and all(
-        round(best.quality or 0.0, 4) >= (finished or 0.0) and not best.defects
-        for _, _, best in text.sentences
-    )
-    return replace(
-        text.for_document, is_finished=finished == 0 or (finished is not None and is_good)
-    )
+    return document.write([text.for_document(finished) for text in found])
 
 
 def rate_document(

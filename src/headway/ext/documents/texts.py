@@ -183,10 +183,21 @@ class TextTranslation:
     quality: float = 1.0
     kept: Mapping[int, Span] = field(default_factory=dict)
 
-    @property
-    def for_document(self) -> Translated:
-        """What a document needs of the translation of its paragraph."""
-        return Translated(self.text, self.links, self.kept)
+    def for_document(self, finished: float | None = None) -> Translated:
+        """Return what a document needs of the translation of its paragraph.
+
+        Args:
+            finished: From which quality it needs nobody's review, if the file says so; 0: any; None: it always does.
+        """
+        is_good = (
+            finished is not None
+            and bool(self.sentences)
+            and all(
+                round(best.quality or 0.0, 4) >= finished and not best.defects
+                for _, _, best in self.sentences
+            )
+        )
+        return Translated(self.text, self.links, self.kept, is_finished=is_good or finished == 0)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from headway.ext.documents import (
     Paragraph,
     TextPipeline,
     Translated,
+    has_states,
     is_table,
     translate_paragraph,
 )
@@ -40,6 +41,7 @@ class FileOrder:
         columns: Of a table, separated by commas.
         glossary: As for `add_named_glossary`.
         quality: Also rate the translations, and translate again what looks broken.
+        finished: See `headway.ext.documents.TextTranslation.for_document`.
     """
 
     upload: Upload
@@ -48,6 +50,7 @@ class FileOrder:
     columns: str = ""
     glossary: str = ""
     quality: bool = False
+    finished: float | None = None
 
 
 async def translate_upload(order: FileOrder, job: FileJob, context: Context) -> None:
@@ -87,7 +90,7 @@ async def _translate(
         texts = await run_jobs(jobs, queue, account, 0, is_file=True)
         if report is not None:
             await queue.threads.run(partial(report.add, chunk, texts), account)
-        found += [each.for_document for each in texts]
+        found += [each.for_document(order.finished) for each in texts]
         job.done += sum(len(paragraph.text) for paragraph in chunk)
     name = name_translation(order.upload.name, order.target)
     job.files = [TranslatedFile(name, await process.write(found))]
@@ -117,6 +120,10 @@ async def _open(
     options = DocumentOptions(order.source, order.target, (order.columns,))
     if any(options.columns) and not is_table(upload.name):
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
+    if order.finished is not None and not has_states(upload.name):
+        raise Rejection(400, "Invalid request: finished needs a catalog (.po or .xliff) as file")
+    if order.finished and not order.quality:
+        raise Rejection(400, "Invalid request: finished needs quality, if it is more than 0")
     # Of translations that will be rated, the places in the file are wanted.
     paragraphs = await process.open(upload.data, name, options, order.quality)
     texts = [paragraph.text for paragraph in paragraphs]

@@ -91,6 +91,7 @@ async def translate_file(request: FileRequest, context: Context) -> FileTranslat
         request.columns,
         request.glossary,
         request.quality,
+        request.finished,
     )
     job = FileJob(context.client)
     await translate_upload(order, job, context)

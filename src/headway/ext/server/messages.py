@@ -23,6 +23,10 @@ Quality = Annotated[
     bool, Meta(description="Also rate the translations, and translate again what looks broken.")
 ]
 
+Finished = Annotated[
+    float, Meta(ge=0, le=1, description="From which quality a catalog needs nobody's review.")
+]
+
 
 class EmptyRequest(Struct, frozen=True):
     """No fields but the key."""
@@ -84,6 +88,7 @@ class FileRequest(EmptyRequest, frozen=True, kw_only=True):
     ] = ""
     glossary: Glossary = ""
     quality: Quality = False
+    finished: Finished | None = None
 
 
 class FileTranslation(TypedDict):

@@ -20,6 +20,7 @@ WORDS = {
     "str": "string",
     "bool": "true or false",
     "int": "number",
+    "float or null": "number",
     "Expected": "expected",
 }
 R = TypeVar("R", bound=msgspec.Struct)
