@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 
 from headway.errors import HeadwayError
 from headway.ext.documents.office.directions import turn_odf
-from headway.ext.documents.office.odf_paragraphs import read_paragraph, unify_styles
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.workbook import QUOTED, ComparedTexts
+from headway.ext.documents.office.xml_paragraphs import ODF
 from headway.ext.documents.office.xml_part import Grammar
-from headway.ext.documents.office.xml_tree import Node, find_attribute
+from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name, namespace
 from headway.ext.documents.table import name_column
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
@@ -30,8 +30,36 @@ def _is_placeholder(frame: Node) -> bool:
     return find_attribute(frame, "placeholder") == "true"
 
 
+def unify_styles(root: Node) -> None:
+    """Give spans whose automatic styles look the same one style, and none if it has no properties.
+
+    Programs give words that were written at different times different styles, which are equal.
+    """
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+    for style in root.iterfind("{*}automatic-styles/{*}style"):
+        if find_attribute(style, "family") != "text":
+            continue
+        name = find_attribute(style, "name")
+        seen = [
+            f"{local_name(node)} {key}={value}"
+            for node in style.iter()
+            for key, value in node.items()
+            if not (node is style and value == name) and "rsid" not in key
+        ]
+        is_empty = len(seen) == 1  # the family
+        same[name] = "" if is_empty else first.setdefault("\n".join(seen), name)
+    for span in root.iter("{*}span"):
+        key = f"{namespace(span)}style-name"
+        own = span.get(key, "")
+        if same.get(own, own):
+            span.set(key, same.get(own, own))
+        else:
+            span.attrib.pop(key, None)
+
+
 _GRAMMAR = Grammar(
-    dict.fromkeys(("p", "h"), read_paragraph),
+    dict.fromkeys(("p", "h"), ODF),
     plain=frozenset({
         "svg:title", "svg:desc", "table:title", "table:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
         "presentation:header-decl", "presentation:footer-decl", "text:drop-down",

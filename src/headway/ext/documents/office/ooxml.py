@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 
 from headway.errors import HeadwayError
 from headway.ext.documents.office.directions import turn_cells, turn_slide, turn_word
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
-from headway.ext.documents.office.run_paragraphs import CELL, SLIDE, WORD, read_paragraph
+from headway.ext.documents.office.xml_paragraphs import CELL, SLIDE, WORD
 from headway.ext.documents.office.xml_part import Grammar
 from headway.ext.documents.office.xml_tree import Node
 
@@ -62,9 +61,8 @@ def _always(_: Node) -> bool:
     return True
 
 
-_WORDS, _SLIDES, _CELLS = (partial(read_paragraph, dialect) for dialect in (WORD, SLIDE, CELL))
 _TEXT = Grammar(
-    {"p": _WORDS},
+    {"p": WORD},
     attributes={
         **_DRAWINGS,
         "hyperlink": ("tooltip",),
@@ -78,7 +76,7 @@ _TEXT = Grammar(
 )
 _MASTER = Grammar(languages={"*": "lang"}, turn=turn_slide)
 _LAYOUT = replace(
-    _MASTER, paragraphs={"p": _SLIDES}, attributes=_DRAWINGS, skipped={"sp": _is_placeholder}
+    _MASTER, paragraphs={"p": SLIDE}, attributes=_DRAWINGS, skipped={"sp": _is_placeholder}
 )
 _SLIDE = replace(
     _LAYOUT,
@@ -89,7 +87,7 @@ _SLIDE = replace(
 _MESSAGES = {"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
 _LONGEST_CELLS = {"si": 32_767, "is": 32_767}  # characters
 _SHEET = Grammar(
-    {"is": _CELLS},
+    {"is": CELL},
     frozenset({"c/v"}),
     attributes={"dataValidation": tuple(_MESSAGES), "hyperlink": ("tooltip",)},
     skipped={"v": _is_no_text},
@@ -114,11 +112,11 @@ _GRAMMARS = {  # by the ends of types of content, without "+xml"
     **dict.fromkeys((*_MAIN[".pptx"], *_MASTER_PARTS), _MASTER),
     **dict.fromkeys(_SLIDE_PARTS, _SLIDE),
     **dict.fromkeys(("presentationml.slideLayout", "presentationml.slideMaster"), _LAYOUT),
-    "spreadsheetml.sharedStrings": Grammar({"si": _CELLS}, limits=_LONGEST_CELLS),
+    "spreadsheetml.sharedStrings": Grammar({"si": CELL}, limits=_LONGEST_CELLS),
     "spreadsheetml.worksheet": _SHEET,
     "spreadsheetml.styles": Grammar(turn=turn_cells),
     "spreadsheetml.table": Grammar(attributes={"tableColumn": ("name", "totalsRowLabel")}),
-    "spreadsheetml.comments": Grammar({"text": _CELLS}),
+    "spreadsheetml.comments": Grammar({"text": CELL}),
     "ms-excel.threadedcomments": Grammar(
         plain=frozenset({"threadedComment/text"}), skipped={"threadedComment": _mentions_people}
     ),

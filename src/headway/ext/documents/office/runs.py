@@ -1,20 +1,18 @@
-"""Paragraphs of office files in the tree of XML: what stands in them, and how their translations are written.
+"""What stands in a paragraph of an office file: text in styles, elements around it, and elements beside it.
 
 The source of a `Part`, and the markup of an element, is a tuple of `Piece`, of `Opened`, and of `END`, which closes the
-last `Opened`. A paragraph is emptied and filled again: elements move to their new places with all that is in them.
+last `Opened`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headway.ext.documents.element_places import strip_marks
-from headway.ext.documents.marked_text import Part, find_partners, flatten
-from headway.ext.documents.office.xml_tree import Node, clean_text, namespace
-from headway.ext.documents.paragraph import Paragraph, Translated
-from headway.ext.documents.placing import place
+from headway.ext.documents.marked_text import Part, find_partners
+from headway.ext.documents.office.xml_tree import Node
 
 _WORDS = re.compile(r"\s+|\S+")
 END = None
@@ -206,79 +204,3 @@ def _find_main_style(parts: Sequence[Part], partner: Mapping[int, int]) -> Style
     if plainer and clauses[main] == 1:
         main = max(plainer, key=sizes.__getitem__)
     return styles[main]
-
-
-class ContentWriter:
-    """Writes the content of a paragraph from its beginning to its end.
-
-    Args:
-        node: The paragraph; it is emptied.
-        style: Of most of its text.
-        head: What stands before its content.
-        tail: What stands behind it.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        style: Style | None = None,
-        head: Sequence[Node] = (),
-        tail: Sequence[Node] = (),
-    ) -> None:
-        self._namespace, self._tail = namespace(node), tail
-        _fill(node, head)
-        self._open = [(node, style)]  # what holds the content, and the style of text in it
-
-    def write(self, paragraph: Paragraph, translated: Translated) -> None:
-        """Write the translation of the paragraph with its elements around their words."""
-        breaks = iter(paragraph.lines)
-        for part, is_markup in flatten(place(paragraph, translated)):
-            if is_markup:
-                self._put(part)
-                continue
-            for number, line in enumerate(part.split("\n")):
-                if number:
-                    self._put(next(breaks, ()) or self._make_break())
-                if text := clean_text(line):
-                    self._write_text(text)
-        for pieces in breaks:  # the translation has fewer
-            self._put(pieces)
-        self._open[0][0].extend(self._tail)
-
-    @property
-    def _holder(self) -> Node:
-        return self._open[-1][0]
-
-    def _put(self, pieces: Iterable[Any]) -> None:
-        """Write markup."""
-        for piece in pieces:
-            if piece is END:
-                self._open.pop()
-            elif isinstance(piece, Opened):
-                holder, style = self._open[-1]
-                if piece.node is not None:
-                    self._append(piece.node, None)
-                    holder = piece.holder
-                    _fill(holder, piece.head)
-                self._open.append((holder, piece.style or style))
-            else:
-                self._append(piece.node, piece.style)
-
-    def _append(self, node: Node, style: Style | None) -> None:
-        """Write an element."""
-        node.tail = None
-        self._holder.append(node)
-
-    def _make_break(self) -> Iterable[Piece]:
-        """Return a line break that the source does not have."""
-        return ()
-
-    def _write_text(self, text: str) -> None:
-        """Write text without line breaks."""
-
-
-def _fill(node: Node, content: Iterable[Node]) -> None:
-    """Replace the content of an element."""
-    del node[:]
-    node.text = None
-    node.extend(content)

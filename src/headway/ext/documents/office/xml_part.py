@@ -9,6 +9,7 @@ from lxml.etree import iterwalk
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import Turn
 from headway.ext.documents.office.package import Package
+from headway.ext.documents.office.xml_paragraphs import UNLIMITED, Dialect, Place, read_paragraph
 from headway.ext.documents.office.xml_tree import (
     Node,
     clean_text,
@@ -17,62 +18,6 @@ from headway.ext.documents.office.xml_tree import (
     name_element,
 )
 from headway.ext.documents.paragraph import Paragraph, Translated
-from headway.text import is_translatable
-
-_UNLIMITED = 1 << 30
-
-
-@dataclass(slots=True)
-class Place:
-    """A text of a part, and where it stands. A part may have many, so that each is small.
-
-    Attributes:
-        node: The element that has it.
-        paragraph: The text.
-        limit: The most characters that a translation may have; a longer one is not written.
-    """
-
-    node: Node
-    paragraph: Paragraph
-    limit: int = field(default=_UNLIMITED, kw_only=True)
-
-    @property
-    def has_words(self) -> bool:
-        """Whether the text has words outside of the elements that stay."""
-        text, at = "", 0
-        for start, end in self.paragraph.kept:
-            text += self.paragraph.text[at:start]
-            at = end
-        return is_translatable(text + self.paragraph.text[at:])
-
-    def write(self, translated: Translated) -> None:
-        """Write the translation into the tree."""
-        raise NotImplementedError
-
-
-class _Content(Place):
-    """The content of an element, which may stand behind elements without content, such as choices."""
-
-    __slots__ = ()
-
-    def write(self, translated: Translated) -> None:
-        """Write the translation into the tree."""
-        text = clean_text(translated.text)
-        if len(self.node):
-            self.node[-1].tail = text
-        else:
-            self.node.text = text
-
-
-@dataclass(slots=True)
-class _Attribute(Place):
-    """An attribute of an element, with its key."""
-
-    key: str
-
-    def write(self, translated: Translated) -> None:
-        """Write the translation into the tree."""
-        self.node.set(self.key, clean_text(translated.text))
 
 
 @dataclass(frozen=True)
@@ -80,7 +25,7 @@ class Grammar:
     """Where the text of a part stands. Names are without prefixes, if nothing else is said.
 
     Attributes:
-        paragraphs: What reads paragraphs, by the names of their elements.
+        paragraphs: How paragraphs are written, by the names of their elements.
         plain: Elements whose content is a text, with the element around them or the prefix: ``pt/v``, ``svg:desc``.
         attributes: Names of attributes with text, by the names of elements.
         skipped: Whether the text in an element stays, by the names of elements.
@@ -94,7 +39,7 @@ class Grammar:
             whose translation would have more stays.
     """
 
-    paragraphs: Mapping[str, Callable[[Node], Place]] = field(default_factory=dict)
+    paragraphs: Mapping[str, Dialect] = field(default_factory=dict)
     plain: frozenset[str] = frozenset()
     attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: Mapping[str, Callable[[Node], bool]] = field(default_factory=dict)
@@ -179,7 +124,7 @@ class XmlPart:
         for place, translated in zip(reversed(self._places), reversed(translations), strict=True):
             text = translated.text
             if len(text) <= place.limit and text != place.paragraph.text:
-                place.write(translated)
+                place.write(place, translated)
                 is_changed = True
         return self._root if is_changed else None
 
@@ -202,16 +147,24 @@ def _read_places(root: Node, grammar: Grammar) -> Iterator[Place]:
             yield from _read_attributes(node, name, grammar)
         if name in plain and not grammar.plain.isdisjoint(name_element(node)):
             yield from _read_plain(node)
-        if read := grammar.paragraphs.get(name):
-            place = read(node)
-            place.limit = grammar.limits.get(name, _UNLIMITED)
-            yield place
+        if dialect := grammar.paragraphs.get(name):
+            yield read_paragraph(dialect, node, grammar.limits.get(name, UNLIMITED))
 
 
 def _read_plain(node: Node) -> Iterator[Place]:
     """Yield the content of an element if no element in it has content."""
     if not any(len(child) or child.text or not local_name(child) for child in node):
-        yield _Content(node, Paragraph((node[-1].tail if len(node) else node.text) or ""))
+        text = (node[-1].tail if len(node) else node.text) or ""
+        yield Place(node, Paragraph(text), _write_content)
+
+
+def _write_content(place: Place, translated: Translated) -> None:
+    """Write the content of an element, which may stand behind elements without content, such as choices."""
+    text = clean_text(translated.text)
+    if len(place.node):
+        place.node[-1].tail = text
+    else:
+        place.node.text = text
 
 
 def _read_attributes(node: Node, name: str, grammar: Grammar) -> Iterator[Place]:
@@ -219,5 +172,10 @@ def _read_attributes(node: Node, name: str, grammar: Grammar) -> Iterator[Place]
     for key, text in node.items():
         own = key.rpartition("}")[2]
         if own in grammar.attributes[name]:
-            limit = grammar.limits.get(f"{name}/{own}", _UNLIMITED)
-            yield _Attribute(node, Paragraph(text), key, limit=limit)
+            limit = grammar.limits.get(f"{name}/{own}", UNLIMITED)
+            yield Place(node, Paragraph(text), _write_attribute, key, limit)
+
+
+def _write_attribute(place: Place, translated: Translated) -> None:
+    """Write the value of an attribute, whose key is the detail."""
+    place.node.set(place.detail, clean_text(translated.text))

@@ -1,0 +1,502 @@
+"""Paragraphs of office files in the tree of XML: how each format writes them.
+
+Those of Office Open XML are made of runs, text with properties; those of OpenDocument are text with spans, in which several
+spaces are one. A paragraph is emptied and filled again: elements move to their new places with all that is in them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from sys import intern
+from typing import Any
+
+from lxml.etree import SubElement
+
+from headway.ext.documents.marked_text import (
+    MAX_DEPTH,
+    Kind,
+    Part,
+    flatten,
+    make_kept,
+    make_paragraph,
+)
+from headway.ext.documents.office.runs import END, Opened, Piece, Style, join_runs, mark_styles
+from headway.ext.documents.office.xml_tree import (
+    Node,
+    clean_text,
+    find_attribute,
+    local_name,
+    namespace,
+)
+from headway.ext.documents.paragraph import Paragraph, Translated
+from headway.ext.documents.placing import place
+from headway.text import is_translatable
+
+_BARE = Style("bare")  # of text that stands in no run
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_SPACES, _SEVERAL_SPACES = re.compile(r"[\t\n\r]"), re.compile(r"[ \t\r\n]+")
+_MOST_SPACES = 100  # that one element of OpenDocument stands for
+UNLIMITED = 1 << 30  # characters
+_ESCAPE = re.compile(r"_x000([9ADad])_")
+_RANGE = re.compile(r"(.+?)-?(start|end)", re.IGNORECASE)
+# What two runs may differ in and still look the same: language, marks of the spelling check, revisions.
+_NOISE = frozenset({
+    "lang", "noProof", "webHidden", "rsid", "rsidR", "rsidRPr", "altLang", "dirty", "err", "smtClean", "smtId", "bmk",
+})  # fmt: skip
+
+
+# Fields that show text of the document. All other fields show numbers, dates, names or other data.
+_TEXT_FIELDS = {"HYPERLINK", "INDEX", "QUOTE", "REF", "STYLEREF", "TOA", "TOC", "XE"}
+_FORM = "FORMTEXT"  # its result is text unless it is empty, which five spaces show
+_FIELD = "field"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a format writes paragraphs.
+
+    Attributes:
+        roles: What elements are, by their names: a "break" is a line break or tab; a "head" or a "tail" stands before or
+            behind the content; a "wrapper" stands around runs, its content in a "holder", and what is "attached" to it
+            describes it, and so does a "reference", but two beside each other stay two; of a "transparent" element around
+            runs or text a translation lacks the tags; a "formula" stays as it is, and stands for a word, as a "field" does;
+            a "hyphen" is one, and "spaces" are as many as they say; what is "dropped" says nothing about a translation.
+        new_break: The name of a new line break; "": it is a character.
+        has_breaks_in_runs: Whether a line break stands in a run.
+        numbered: Wrappers whose identifiers differ where nothing else does.
+        ranges: Names of pairs of elements that mark a range, without the words for its start and its end.
+        range_names: Attributes, of which the first that a mark has is equal at both ends of a range.
+        is_mixed: Whether text stands directly in a paragraph and its elements, and an element without others that has no
+            role is a field.
+        is_trimmed: Whether space at the ends of a text counts only with ``xml:space="preserve"``.
+        read: Returns what the characters of a text mean.
+        write: Returns the characters of a text.
+    """
+
+    roles: Mapping[str, str]
+    new_break: str = ""
+    has_breaks_in_runs: bool = True
+    numbered: frozenset[str] = frozenset()
+    ranges: frozenset[str] = frozenset()
+    range_names: Sequence[str] = ("id",)
+    is_mixed: bool = False
+    is_trimmed: bool = True
+    read: Callable[[str], str] = lambda text: _SPACES.sub(" ", text)
+    write: Callable[[str], str] = str
+
+    def find(self, node: Node, role: str) -> list[Node]:
+        """Return the children of an element that have a role."""
+        return [child for child in node if self.roles.get(local_name(child)) == role]
+
+    def name_role(self, node: Node, name: str) -> str:
+        """Return the role of an element; "" if it has none."""
+        if self.is_mixed and name == "span" and not node.attrib:
+            return "transparent"
+        return self.roles.get(name, "field" if self.is_mixed and not len(node) else "")
+
+    def name_range(self, node: Node, name: str) -> tuple[Kind, str] | None:
+        """Return what an element does with a range, and the name of that; None: it marks none."""
+        if name == "annotation" and find_attribute(node, "name"):  # a comment with an end
+            name += "-start"
+        found = _RANGE.fullmatch(name)
+        if found is None or found[1] not in self.ranges:
+            return None
+        own = next(filter(None, (find_attribute(node, each) for each in self.range_names)), "")
+        return "open" if found[2].lower() == "start" else "close", f"{found[1]} {own}"
+
+
+@dataclass(slots=True)
+class Place:
+    """A text of a part, and where it stands. A part may have many, so that each is small.
+
+    Attributes:
+        node: The element that has it.
+        paragraph: The text.
+        write: Writes a translation into the tree.
+        detail: What that needs to know.
+        limit: The most characters that a translation may have; a longer one is not written.
+    """
+
+    node: Node
+    paragraph: Paragraph
+    write: Callable[["Place", Translated], None]
+    detail: Any = None
+    limit: int = UNLIMITED
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the text has words outside of the elements that stay."""
+        text, at = "", 0
+        for start, end in self.paragraph.kept:
+            text += self.paragraph.text[at:start]
+            at = end
+        return is_translatable(text + self.paragraph.text[at:])
+
+
+def read_paragraph(dialect: Dialect, node: Node, limit: int = UNLIMITED) -> Place:
+    """Return a paragraph.
+
+    Args:
+        dialect: How the format writes it.
+        node: Its element.
+        limit: See `Place`.
+    """
+    reader = _Reader(dialect)
+    reader.read(node, None, 0)
+    parts, style = mark_styles(join_runs(reader.parts))
+    return Place(node, make_paragraph(parts), _write_paragraph, (dialect, style), limit)
+
+
+def _write_paragraph(place: Place, translated: Translated) -> None:
+    """Write the translation of a paragraph into the tree."""
+    dialect, style = place.detail
+    _Writer(dialect, style, place.node).write(place.paragraph, translated)
+
+
+@dataclass
+class _Field:
+    """A field of Word that has begun and not ended: where it begins, where its result begins, and its instruction."""
+
+    start: int
+    separate: int = 0
+    instruction: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What the field is, by its instruction."""
+        return next(iter(self.instruction.split(maxsplit=1)), "").upper()
+
+
+class _Reader:
+    """Reads the content of a paragraph.
+
+    A field is an element around its result, or has no text. One that begins or ends in another paragraph, such as a
+    table of contents, or in another element, is plain markup.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.parts: list[Part] = []
+        self._dialect = dialect
+        self._styles: dict[str, Style] = {}
+        self._fields: list[_Field] = []  # that are open in the element that is read
+        self._is_space = (
+            True  # where text stands directly in elements: another space would not count
+        )
+
+    def read(self, node: Node, style: Style | None, depth: int) -> None:
+        """Read the content of an element.
+
+        Args:
+            node: The element.
+            style: Of the run that it is in; None: of none.
+            depth: How many elements around it have been read.
+        """
+        self._read_bare(node.text)
+        for child in node:
+            self._read_child(child, style, depth)
+            self._read_bare(child.tail)
+
+    def _read_child(self, node: Node, style: Style | None, depth: int) -> None:
+        name = local_name(node)
+        role = self._dialect.name_role(node, name)
+        piece = Piece(node, style)
+        if depth > MAX_DEPTH:
+            self._put("point", "", piece)
+        elif name == "r":
+            self.read(node, self._read_style(node), depth + 1)
+        elif name == "t":
+            self._read_text(node, style or _BARE)
+        elif role in ("transparent", "holder"):
+            self.read(node, style, depth + 1)
+        elif role in ("wrapper", "reference"):
+            self._read_wrapper(node, style, depth, role)
+        elif role == "break":
+            self._put("line", "", piece)
+            self._is_space = name == "line-break"
+        elif role == "hyphen":
+            style = style or Style("")
+            self.parts.append(Part("text", (Piece(node, style),), "-", key=style.key))
+        elif role == "spaces":
+            count = find_attribute(node, "c")
+            spaces = int(count) if count.isdecimal() and len(count) < 6 else 1
+            self.parts.append(Part("text", (), " " * min(spaces, _MOST_SPACES)))
+            self._is_space = False
+        elif name == "fldChar":
+            self._read_field_mark(piece, find_attribute(node, "fldCharType"))
+        elif name == "instrText":
+            self._put("point", "", piece)
+            if self._fields and not self._fields[-1].separate:
+                self._fields[-1].instruction += node.text or ""
+        elif found := self._dialect.name_range(node, name):
+            self._put(*found, piece)
+        elif role in ("formula", "field"):
+            self.parts.append(make_kept((piece,), _read_texts(node)))
+            self._is_space = False
+        elif not role and not (name == "rPr" and style):
+            self._put("point", "", piece)
+            self._is_space = False
+
+    def _read_bare(self, source: str | None) -> None:
+        """Read text that stands in no run."""
+        if source and self._dialect.is_mixed:
+            text = _SEVERAL_SPACES.sub(" ", source)
+            if text := text.removeprefix(" ") if self._is_space else text:
+                self._is_space = text.endswith(" ")
+                self.parts.append(Part("text", (), text))
+
+    def _read_style(self, run: Node) -> Style:
+        """Return the style of a run; those that look the same are one."""
+        properties = next((child for child in run if local_name(child) == "rPr"), None)
+        key = "" if properties is None else intern(_describe_content(properties))
+        return self._styles.setdefault(key, Style(key, properties))
+
+    def _read_field_mark(self, piece: Piece, kind: str) -> None:
+        """Read what begins or ends a field, or stands before its result."""
+        at = len(self.parts)
+        self._put("close" if kind == "end" else "point", _FIELD, piece)
+        if kind == "begin" and len(self._fields) < MAX_DEPTH:
+            self._fields.append(_Field(at))
+        elif kind == "separate" and self._fields:
+            self._fields[-1].separate = self._fields[-1].separate or at
+        elif kind == "end" and self._fields:
+            field = self._fields.pop()
+            self.parts[field.start :] = _join_field(self.parts[field.start :], field)
+
+    def _put(self, kind: Kind, name: str, piece: Piece) -> None:
+        self.parts.append(Part(kind, (piece,), name=name))
+
+    def _read_text(self, node: Node, style: Style) -> None:
+        text = self._dialect.read("".join(node.itertext()))
+        if self._dialect.is_trimmed and node.get(_SPACE) != "preserve":
+            text = text.strip(" \t\r\n")
+        self.parts.append(Part("text", (Piece(node, style),), text, key=style.key))
+
+    def _read_wrapper(self, node: Node, style: Style | None, depth: int, role: str) -> None:
+        name = local_name(node)
+        field = _Field(0, instruction=find_attribute(node, "instr"))
+        if name == "fldSimple" and field.kind not in _TEXT_FIELDS:
+            self.parts.append(make_kept((Piece(node, style),), _read_texts(node)))
+            return
+        holder = next(iter(self._dialect.find(node, "holder")), node)
+        attached = self._dialect.find(node, "attached")
+        without = {"id"} if name in self._dialect.numbered else ()
+        key = "" if attached or role == "reference" else name + _describe(node, without)
+        opened = Opened(node, holder, tuple(attached) if holder is node else ())
+        self.parts.append(Part("open", (opened,), name=name, is_element=True, key=key))
+        fields, self._fields = self._fields, []
+        self.read(node, style, depth + 1)
+        self._fields = fields
+        self.parts.append(Part("close", (END,), name=name, is_element=True))
+
+
+def _join_field(parts: Sequence[Part], field: _Field) -> list[Part]:
+    """Return the parts of a field as an element around its result, or as one part."""
+    if not field.separate:
+        return [Part("point", _join_pieces(parts))]
+    behind = field.separate + 1 - field.start
+    result = parts[behind:-1]
+    texts = [" " if part.kind == "line" else part.text for part in result]
+    is_form = field.kind == _FORM and any(map(is_translatable, texts))
+    if field.kind not in _TEXT_FIELDS and not is_form:
+        return [make_kept(_join_pieces(parts), "".join(texts))]
+    opening = Part("open", _join_pieces(parts[:behind]), name=_FIELD, is_element=True)
+    return [opening, *result, parts[-1]._replace(is_element=True)]
+
+
+def _join_pieces(parts: Sequence[Part]) -> tuple[Any, ...]:
+    return tuple(piece for part in parts for piece in part.source)
+
+
+def _read_texts(node: Node) -> str:
+    """Return the text that an element shows."""
+    return " ".join("".join(node.itertext()).split())
+
+
+def _describe_content(node: Node) -> str:
+    """Return the attributes and elements of an element, without those that are not seen."""
+    attributes = _describe(node, _NOISE)
+    inner = [
+        f"<{local_name(child)}{_describe_content(child)}>"
+        for child in node
+        if local_name(child) not in _NOISE
+    ]
+    return attributes + "".join(inner)
+
+
+def _describe(node: Node, without: Iterable[str]) -> str:
+    """Return the attributes of an element."""
+    return "".join(
+        f" {name.rpartition('}')[2]}={value!r}"
+        for name, value in node.items()
+        if name.rpartition("}")[2] not in without
+    )
+
+
+class _Writer:
+    """Writes a paragraph from its beginning to its end; neighboring text of one style becomes one run.
+
+    Args:
+        dialect: How the format writes it.
+        style: Of most of its text.
+        node: Its element, which is emptied.
+    """
+
+    def __init__(self, dialect: Dialect, style: Style | None, node: Node) -> None:
+        self._dialect, self._namespace = dialect, namespace(node)
+        self._tail = dialect.find(node, "tail")
+        _fill(node, dialect.find(node, "head"))
+        self._open = [(node, style)]  # what holds the content, and the style of text in it
+        self._run: Node | None = None  # or what holds text without a run
+        self._key = ""  # of its style
+        self._is_space = (
+            True  # where text stands directly in elements: another space would not count
+        )
+
+    def write(self, paragraph: Paragraph, translated: Translated) -> None:
+        """Write the translation of the paragraph with its elements around their words."""
+        breaks = iter(paragraph.lines)
+        for part, is_markup in flatten(place(paragraph, translated)):
+            if is_markup:
+                self._put(part)
+                continue
+            for number, line in enumerate(part.split("\n")):
+                if number:
+                    self._put(next(breaks, ()) or self._make_break())
+                if text := clean_text(line):
+                    (self._write_bare if self._dialect.is_mixed else self._write_text)(text)
+        for pieces in breaks:  # the translation has fewer
+            self._put(pieces)
+        self._open[0][0].extend(self._tail)
+
+    @property
+    def _holder(self) -> Node:
+        return self._open[-1][0]
+
+    def _put(self, pieces: Iterable[Any]) -> None:
+        """Write markup."""
+        for piece in pieces:
+            if piece is END:
+                self._open.pop()
+            elif isinstance(piece, Opened):
+                holder, style = self._open[-1]
+                if piece.node is not None:
+                    self._append(piece.node, None)
+                    holder = piece.holder
+                    _fill(holder, piece.head)
+                self._open.append((holder, piece.style or style))
+            else:
+                self._append(piece.node, piece.style)
+
+    def _append(self, node: Node, style: Style | None) -> None:
+        """Write an element."""
+        node.tail = None
+        self._start_run(style).append(node)
+        self._is_space = self._is_space or self._dialect.roles.get(local_name(node)) == "break"
+
+    def _make_break(self) -> Iterable[Piece]:
+        """Return a line break that the source does not have."""
+        if not self._dialect.new_break:
+            self._write_text("\n")
+            return ()
+        style = (self._open[-1][1] or Style("")) if self._dialect.has_breaks_in_runs else None
+        return (Piece(self._holder.makeelement(self._namespace + self._dialect.new_break), style),)
+
+    def _write_text(self, text: str) -> None:
+        """Write text without line breaks into a run."""
+        run = self._start_run(self._open[-1][1] or Style(""))
+        if not len(run) or local_name(run[-1]) != "t":
+            SubElement(run, f"{self._namespace}t").text = ""
+        run[-1].text += self._dialect.write(text)
+        run[-1].attrib.pop(_SPACE, None)
+        if self._dialect.is_trimmed and run[-1].text != run[-1].text.strip():
+            run[-1].set(_SPACE, "preserve")
+
+    def _start_run(self, style: Style | None) -> Node:
+        """Return the run that goes on, or a new one; None: what holds runs."""
+        is_same = self._run is not None and self._run.getparent() is self._holder
+        if style is None or style is _BARE:
+            self._run = None
+            return self._holder
+        if not (is_same and style.key == self._key):
+            self._run, self._key = SubElement(self._holder, f"{self._namespace}r"), style.key
+            if style.properties is not None:
+                properties = deepcopy(style.properties)
+                properties.tail = None
+                self._run.append(properties)
+        return self._run
+
+    def _write_bare(self, text: str) -> None:
+        """Write text without line breaks and runs, with elements for the spaces that do not count otherwise."""
+        before = " " * self._is_space
+        text = before + re.sub(r"[\t\r]", " ", text)
+        first, *others = re.split("(?<= ) ", text)
+        self._add(first.removeprefix(before))
+        for words in others:
+            SubElement(self._holder, f"{self._namespace}s")
+            self._add(words)
+        self._is_space = text.endswith(" ")
+
+    def _add(self, text: str) -> None:
+        """Add text behind all that has been written."""
+        last = next(self._holder.iterchildren(reversed=True), None)
+        if last is None:
+            self._holder.text = (self._holder.text or "") + text or None
+        elif text:
+            last.tail = (last.tail or "") + text
+
+
+def _fill(node: Node, content: Iterable[Node]) -> None:
+    """Replace the content of an element."""
+    del node[:]
+    node.text = None
+    node.extend(content)
+
+
+def read_cell(text: str) -> str:
+    """Return the text of a cell, in which ``_x000D_`` is a carriage return."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _write_cell(text: str) -> str:
+    return text.replace("\r", "_x000D_")
+
+
+WORD = Dialect(
+    roles={
+        **dict.fromkeys(("br", "cr", "ptab", "tab"), "break"),
+        **dict.fromkeys(("lastRenderedPageBreak", "proofErr", "rt", "rubyPr", "softHyphen"), "dropped"),
+        **dict.fromkeys(("ruby", "rubyBase"), "transparent"),
+        **dict.fromkeys(("bdo", "customXml", "dir", "fldSimple", "hyperlink", "ins", "moveTo", "sdt", "smartTag"), "wrapper"),
+        **dict.fromkeys(("customXmlPr", "sdtEndPr", "sdtPr", "smartTagPr"), "attached"),
+        **dict.fromkeys(("oMath", "oMathPara"), "formula"),
+        "pPr": "head", "sdtContent": "holder", "noBreakHyphen": "hyphen",
+    },
+    new_break="br",
+    numbered=frozenset({"ins", "moveTo"}),
+    ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
+)  # fmt: skip
+SLIDE = Dialect(
+    roles={"br": "break", "pPr": "head", "endParaRPr": "tail", "fld": "field"},
+    new_break="br",
+    has_breaks_in_runs=False,
+    is_trimmed=False,
+)
+CELL = Dialect(roles={"phoneticPr": "dropped", "rPh": "dropped"}, read=read_cell, write=_write_cell)
+ODF = Dialect(
+    roles={
+        **dict.fromkeys(("line-break", "tab"), "break"),
+        **dict.fromkeys(("a", "span"), "wrapper"),
+        **dict.fromkeys(("bookmark-ref", "content-control", "meta", "reference-ref", "text-input"), "reference"),
+        **dict.fromkeys(("ruby", "ruby-base"), "transparent"),  # a translation has no readings of words
+        **dict.fromkeys(("ruby-text", "soft-page-break"), "dropped"),
+        "s": "spaces", "script": "",
+    },
+    new_break="line-break",
+    has_breaks_in_runs=False,
+    ranges=frozenset({
+        "alphabetical-index-mark", "annotation", "bookmark", "change", "reference-mark", "toc-mark", "user-index-mark",
+    }),
+    range_names=("name", "change-id", "id"),
+    is_mixed=True,
+)  # fmt: skip
