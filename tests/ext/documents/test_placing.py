@@ -47,6 +47,8 @@ def translated(source, target, pairs):
         # Marks in an element of their own stay in it, at the end of the sentence, and no word comes into it.
         ("I see cats<b>.</b> You<i>,</i> no<b>?</b>", "Katzen seh ich. Nein du?", [(0, 2), (1, 1), (2, 0), (3, 4), (4, 3)],
          "Katzen seh ich<b>.</b> Nein du<i></i><b>?</b>"),
+        # Without links, what has no text keeps its relative place.
+        ("one <img>two <b>three</b><wbr>. Four", "ONE TWO THREE. FOUR", [], "ONE <img>TWO <b>THREE</b><wbr>. FOUR"),
         # An element around all of the text has all of the translation.
         ("<i>I see</i>", "Ich seh,", [(0, 0), (1, 1)], "<i>Ich seh,</i>"),
         # What stands apart from words does not stick to one; in a word, or behind one, it does.

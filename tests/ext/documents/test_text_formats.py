@@ -201,6 +201,7 @@ MARKDOWN = {
         ("a\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nc\n{% endraw %}\n", "A\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nC\n{% endraw %}\n"),
         ('- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- d\n', '- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- D\n'),
         ('a\n--8<-- "b"\n', 'A\n--8<-- "b"\n'), ("[TOC]\n\na\n{: .b }\n", "[TOC]\n\nA\n{: .b }\n"),
+        ("+--+--+\n| a | b |\n+--+--+\n\nc\n| d\n", "+--+--+\n| a | b |\n+--+--+\n\nC | D\n"),
         ("*[ab]: c d\n", "*[ab]: C D\n"), ("a\n: b\n: c\n\n: d\n", "A\n: B\n: C\n\n: D\n"),
         # Keys, symbols, marked words
         ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="), ("![a](b){ width=9 }", "![A](b){ width=9 }"),

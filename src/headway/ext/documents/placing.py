@@ -225,7 +225,7 @@ class _Placing:
                 starts[element.start] = kept[0]
                 continue
             if element.start == element.end:
-                at = self._find_word_of_point(element, pairs, covered[0], words[1])
+                at = self._find_word_of_point(element, pairs, covered[0], own, words)
                 placed.append((at, at, element))
                 continue
             inside = self._text[element.start : element.end]
@@ -282,14 +282,16 @@ class _Placing:
         )
         return next(ends, max(begin, end))
 
-    def _find_word_of_point(self, element: Element, pairs: Pairs, following: int, last: int) -> int:
+    def _find_word_of_point(
+        self, element: Element, pairs: Pairs, following: int, own: Span, words: Span
+    ) -> int:
         """Return the target word before which an element without text stands.
 
         Behind the punctuation of a sentence it stays there. It follows the source word that it is attached to, such as a
         footnote, or else precedes the translation of the next source word. At the beginning of the text it stays there, and so does the end of a
-        range at the end of the text: the range has other paragraphs, too.
+        range at the end of the text: the range has other paragraphs, too. Without links it keeps its relative place.
         """
-        text = self._text
+        text, last = self._text, words[1]
         if element.start == 0:
             return 0
         is_last = element.start == len(text) and element.kind == "end"
@@ -302,6 +304,9 @@ class _Placing:
             linked = between(pairs, (word, word + 1))
             if linked:
                 return linked[-1][1] + 1
+            following = word + 1
+        if not pairs:
+            return translate_range(pairs, (following, following), own, words)[0]
         next_pair = bisect_left(pairs, (following, 0))
         return pairs[next_pair][1] if next_pair < len(pairs) else last
 

@@ -209,7 +209,7 @@ class _MarkdownFile(EditedFile):
                 if places and token.type == "html_block":
                     html = _keep_first_line([*read_html(content, self._language)])
                     yield self._make_entry("html", places[0], [*_locate(html, places, text)])
-                elif places:
+                elif places and not _is_drawn(content):
                     parts = read_parts(token.children or [], places, text, self._language)
                     yield self._make_entry("cell" if is_cell else "text", places[0], parts)
                     if is_heading and not _OWN_NAME.search(content):
@@ -217,6 +217,12 @@ class _MarkdownFile(EditedFile):
                     at = places[-1]
             is_cell = token.type in ("td_open", "th_open")
             is_heading = token.type == "heading_open"
+
+
+def _is_drawn(content: str) -> bool:
+    """Return whether a paragraph is a table drawn in lines of ``+`` and ``|``, as Pandoc's grids are."""
+    lines = content.split("\n")
+    return len(lines) > 1 and all(line.lstrip().startswith(("+", "|")) for line in lines)
 
 
 def _keep_first_line(parts: Sequence[Part]) -> Sequence[Part]:
