@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from headway.errors import HeadwayError
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
+from headway.ext.documents.quality_table import name_places
 from support.documents import expected_text, make_file, same, translate
 from support.office_damage import compare_packages, damage_package
 from support.office_files import OFFICE_MAKERS
@@ -204,6 +205,7 @@ def damaged(suffix: str, seed: int) -> str:
     try:
         document = open_document(data, f"x{suffix}", OPTIONS)
         paragraphs = document.paragraphs
+        name_places(document)
         written = document.write([same(paragraph) for paragraph in paragraphs])
         document.write([translate(paragraph) for paragraph in paragraphs])
     except HeadwayError as error:

@@ -179,7 +179,7 @@ def read_cells(package: Package, types: Mapping[str, str]) -> Iterator[tuple[str
     nodes = iterate_xml(package.read(strings), "si") if strings in package else ()
     texts = {str(number): _read_text(node) for number, node in enumerate(nodes)}
     for part, title in sheets.items():
-        for row in iterate_xml(package.read(part), "row"):
+        for row in iterate_xml(package.read(part), "row") if part in package else ():
             for cell in row:
                 name = f"{title}!{cell.get('r', '?')}"
                 if cell.get("t") == "s":
