@@ -63,7 +63,7 @@ BROWSER ?= /usr/bin/chromium
 SOFFICE ?= /usr/bin/soffice
 EPUBCHECK ?= java -jar /usr/share/java/epubcheck.jar
 TOOLS := build/outside
-PARTS := documents wheel crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk training prepare bulk cluster quality
+PARTS := documents wheel crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk prepare bulk cluster quality
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -102,9 +102,6 @@ outside-ranks: $(VENV)/.installed
 
 outside-disk: $(VENV)/.installed
 	$(BIN)/python tests/outside/disk_failures.py
-
-outside-training: $(VENV)/.installed
-	$(BIN)/python tests/outside/training_campaigns.py nan writers seed
 
 # Two text files with line n of one translating line n of the other.
 CORPUS ?= runs/demo-text/train.en runs/demo-text/train.de

@@ -77,8 +77,3 @@ def test_commands_name_a_disk_that_cannot_be_written(run_campaign):
     if "skipped" in said:
         pytest.skip(said)
     assert "0 promises broken" in said
-
-
-@pytest.mark.slow
-def test_promises_of_training(run_campaign):
-    assert "0 promises" in run_campaign("training_campaigns.py", "nan", "writers", "--count", "1")

@@ -88,7 +88,8 @@ def record_stored(side, out):
         recorder.record("errors", [*requests["errors"], *requests["deepl_errors"]])
         recorder.record("information", requests["information"])
         recorder.record("page", requests["page"], is_structure=True)
-        recorder.record("structure", [*requests["structure"], *pages], is_structure=True)
+        structures = [*requests["structure"], *requests["encodings"], *pages]
+        recorder.record("structure", structures, is_structure=True)
         recorder.record("files", translate_files(inputs))
     rows = [
         json.loads(line) for line in (out / "files.jsonl").read_text(encoding="utf-8").splitlines()

@@ -13,9 +13,8 @@ import pytest
 import zstandard
 
 from headway.errors import HeadwayError
-from headway.text import Damaged, Pair, compression, lines, read_lines, read_pairs
+from headway.text import Pair, compression, read_lines, read_pairs
 from support.numbered_text import number_pairs
-from support.reading import peak
 
 PACK = {
     "": bytes,
@@ -94,21 +93,6 @@ def test_json_lines_may_use_language_codes_as_keys(tmp_path, wrap):
         list(read_pairs([path]))
 
 
-@pytest.mark.parametrize(
-    ("line", "word"),
-    [
-        ("[" * 100_000, "depth"),
-        (f'{{"source": {"9" * 5000}, "target": ""}}', "digits"),
-        ('{"source": "a"', "column 15"),
-    ],
-)
-def test_a_json_line_without_a_pair_is_named(tmp_path, line, word):
-    path = tmp_path / "a.jsonl"
-    path.write_text(f'{{"source": "s", "target": "t"}}\n{line}\n')
-    with pytest.raises(HeadwayError, match=rf"a\.jsonl:2: .*{word}"):
-        list(read_pairs([path]))
-
-
 @pytest.mark.parametrize("brk", ["\n", "\r", "\r\n", " \n \n "])
 def test_no_side_ever_holds_a_line_break(tmp_path, brk):
     path = tmp_path / "a.jsonl"
@@ -120,21 +104,6 @@ def test_a_byte_order_mark_is_removed_from_the_first_line_only(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\ufeff\ufeffa\n\ufeffb\n".encode())
     assert list(read_lines(path)) == ["\ufeffa", "\ufeffb"]
-
-
-def test_a_bad_line_stops_strict_reading_and_is_marked_otherwise(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"one\n\xffwo\nthree" + b"e" * lines.LONGEST + b"\nfour\n")
-    found = list(lines.scan_lines(path))
-    assert [found[0], found[3]] == ["one", "four"]
-    for line, damaged, word in ((2, found[1], "UTF-8"), (3, found[2], "longer")):
-        assert isinstance(damaged, Damaged)
-        assert (damaged.file, damaged.line) == (str(path), line)
-        assert word in damaged.reason
-    with pytest.raises(
-        HeadwayError, match=r"a\.txt:2: not UTF-8: byte 0xff at position 1: save the file as UTF-8$"
-    ):
-        list(read_lines(path))
 
 
 @pytest.mark.slow
@@ -170,12 +139,3 @@ def test_a_window_that_needs_much_memory_is_no_damage(suffix, tmp_path):
         HeadwayError, match=r"a\.\w+:1: it is damaged here, or compressed with a very large window"
     ):
         list(read_lines(path))
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_a_compression_bomb(tmp_path):
-    path = tmp_path / "bomb.gz"
-    path.write_bytes(gzip.compress(bytes(50_000_000)))
-    count, most = peak(path, lambda path: sum(1 for _ in lines.scan_lines(path)))
-    assert count == 1
-    assert most < 20_000_000

@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
+import time
 
 import pytest
 
@@ -15,6 +17,7 @@ from headway.training.steps.trainer import StepReport
 from headway.training.storage.run_directory import RunDirectory
 from headway.training.validation import ProgressReport
 from headway.translation.directory import load_model
+from support.processes import fork
 from support.runs import assert_equal_runs, metrics, opened, opening
 
 pytestmark = pytest.mark.slow
@@ -271,6 +274,23 @@ def test_the_lock_does_not_follow_a_link(path, tmp_path):
     (path / ".lock").symlink_to(tmp_path / "precious")
     assert_refused(path, r"run/.lock: cannot be written")
     assert (tmp_path / "precious").read_text() == "thesis"
+
+
+def test_one_process_trains_a_run_until_it_is_killed(path):
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+
+    def hold():
+        directory = RunDirectory(path)
+        directory.lock()
+        sender.send("locked")
+        time.sleep(60)
+
+    holder = fork(hold)
+    receiver.recv()
+    assert_refused(path, f"process {holder.pid} is at work here already")
+    holder.kill()
+    holder.join()
+    assert dispatch(["train", str(path), "--quiet"]) == 0
 
 
 def test_all_files_of_a_run_have_the_permissions_of_new_files(path, tmp_path):

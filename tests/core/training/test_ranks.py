@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -13,7 +14,7 @@ import torch
 from torch.distributed.launcher.api import elastic_launch
 from torch.distributed.run import config_from_args, parse_args
 
-from headway.cli import launch
+from headway.cli import error_messages, launch
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.training import parallel
@@ -186,6 +187,21 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd, forked_r
     assert str(tmp_path / "empty.de") in said
     assert len(said.splitlines()) == 1, said
     assert not RunDirectory(path).started
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_a_mistake_that_all_ranks_make_is_printed_by_the_first(rank, monkeypatch, capsys):
+    """The launcher ends the others while they wait; they keep the exit code of the mistake."""
+
+    def wait(seconds):
+        if seconds:
+            sys.exit(143)  # as the handler of SIGTERM does
+
+    monkeypatch.setattr(error_messages.time, "sleep", wait)
+    monkeypatch.setenv("LOCAL_RANK", rank)
+    with pytest.raises(SystemExit) as ended:
+        main(["no-verb"])
+    assert (ended.value.code, "no-verb" in capsys.readouterr().err) == (2, rank == "0")
 
 
 @pytest.mark.slow

@@ -79,6 +79,15 @@ def test_a_list_gives_a_list_in_its_order(client, chain):
     assert ask(client, q=texts[:1]).json()["translatedText"] == [expected(chain, texts[0])]
 
 
+def test_a_score_is_the_sum_over_sentences(client):
+    parts = ["the cat sees.", "A dog runs!"]
+    alone = [ask(client, q=part, scores=True).json()["score"] for part in parts]
+    assert all(score < 0 for score in alone)
+    for form in ("text", "html"):
+        whole = ask(client, q=" ".join(parts), scores=True, format=form).json()
+        assert whole["score"] == pytest.approx(sum(alone), abs=3e-6)
+
+
 def test_html_in_another_language_and_code_stay(client):
     page = '<p lang="en">the cat</p><p lang="fr">un homme</p><p>the <code>cat x</code> sees</p>'
     answer = ask(client, q=page, format="html").json()["translatedText"]

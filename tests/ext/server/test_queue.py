@@ -258,6 +258,23 @@ def test_a_failing_text_fails_alone():
     assert run(work).metrics.value("headway_cancelled_total") == 0
 
 
+def test_cancelled_work_leaves_the_queue():
+    model = Model()
+
+    async def work(queue):
+        running = await stand_still(queue, model)
+        late = find(queue, model, "late", "later")
+        await asyncio.sleep(0.01)
+        late.cancel()
+        await asyncio.sleep(0.01)
+        assert queue.waiting.tokens == 0
+        model.open.set()
+        await running
+
+    run(work)
+    assert len(model.batches) == 1
+
+
 def test_a_full_queue_rejects_at_once():
     model = Model()
 
