@@ -46,6 +46,7 @@ def damage_placeholders(pairs, count, seed):
             "other": chooser.choice([each for each in PLACEHOLDERS if each != placeholder]),
             "changed": f"{placeholder[:at]}x{placeholder[at:]}",
             "behind a space": f", {placeholder} ,",
+            "before decimals": f"{placeholder},5",
             "inside a word": "",
         }
         damage = chooser.choice(list(damages))
@@ -63,11 +64,13 @@ def damage_placeholders(pairs, count, seed):
 
 
 def damage_names(pairs, count, seed):
-    """Put names into pairs of texts, and drop those of the translations, or write another name."""
+    """Put names, some in capitals, into pairs of texts, and drop those of the translations, or write another name."""
     chooser = random.Random(seed)
     for _ in range(count):
         source, target = (text.rstrip(" .") for text in chooser.choice(pairs))
         name, other = chooser.sample(NAMES, 2)
+        if chooser.random() < 0.5:
+            name, other = name.upper(), other.upper()
         damaged = chooser.choice([f"{target}, {other}.", f"{target}."])
         yield Damaged(
             f"{source}, {name}.",

@@ -97,6 +97,8 @@ def numbered(tmp_path_factory):
         ("{name}: %s has %d", "{name}: %d hat %s", ("placeholders",)),
         ("%1$s has %2$d", "%2$d hat %1$s", ()),
         ("{n} files", "Dateien: {n}x", ("placeholders",)),
+        ("{n} files", "{n},5 Dateien", ("placeholders",)),
+        ("{n}.5 files", "{n},5 Dateien", ()),
         ("<b>the</b> cat", "die<b>Katze</b>", ()),
     ],
 )

@@ -29,9 +29,9 @@ _SEPARATORS = " \t:;|.!?…-–—/"  # at the ends of what stands before or aft
 PLACEHOLDER = "\0"
 # A conversion of printf takes the next argument, so that several must keep their order.
 _NEXT_ARGUMENT = re.compile(r"%[-+#0-9.]*[a-zA-Z@]+")
-# A placeholder in a word, a space before a comma or a full stop, and empty brackets and quotes: something stood elsewhere.
+# A placeholder in a word or a number, a space before a comma or a full stop, and empty brackets and quotes: something stood elsewhere.
 _HOLE = re.compile(
-    rf"\w{PLACEHOLDER}|{PLACEHOLDER}\w|\s[,.](?=\s|$)|\(\s*\)|\[\s*\]|\"\"|„“|“”|«\s*»"
+    rf"\w{PLACEHOLDER}|{PLACEHOLDER}[.,]?\w|\s[,.](?=\s|$)|\(\s*\)|\[\s*\]|\"\"|„“|“”|«\s*»"
 )
 _CAPITALIZING = ("de", "lb")  # languages in which each noun has a capital
 LEAST_LETTERS = 3  # of a name
@@ -97,19 +97,18 @@ def _hide(text: str, protected: Mapping[str, str]) -> str:
 def find_lost_names(source: str, translation: str, languages: tuple[str, str]) -> list[str]:
     """Return the words with a capital of which a translation has no similar one with a capital.
 
-    Many of them are no names. There are none in languages in which each noun has a capital, and in translations into
+    Many of them are no names. Words in capitals are some of them if the text has other words. There are none in languages in which each noun has a capital, and in translations into
     another script.
     """
     if languages[0] in _CAPITALIZING:
         return []
     written = " ".join(word for word in _WORD.findall(translation) if word[0].isupper())
-    script = _find_script(translation)
+    script, has_small = _find_script(translation), any(map(str.islower, source))
     return [
         word
         for word in _WORD.findall(source)
         if len(word) >= LEAST_LETTERS
-        and word[0].isupper()
-        and word[1:].islower()
+        and (word.istitle() or (word.isupper() and has_small))
         and script in ("", _find_script(word))
         and not has_similar_word(word, written)
     ]
