@@ -168,6 +168,26 @@ def test_terms_stay_outside_some_ranges_and_contain_others_wholly_or_not_at_all(
     assert [match.start for match in matches] == [7, 9, 18]
 
 
+@pytest.mark.parametrize("mark", ["™", "®", "©", "®\ufe0f"])
+@pytest.mark.parametrize("name", ["Acme", "Acme Foods", "X-Tool", "adidas", "AT&T"])
+def test_the_mark_of_a_name_belongs_to_its_term(name, mark):
+    """Whether the glossary has it or not; and what is translated keeps it."""
+    for text in (
+        f"by {name}{mark} here",
+        f"{name}{mark}.",
+        f"({name}{mark})",
+        f"{name}{mark}-ready",
+    ):
+        for source in (name, name + mark):
+            [kept] = Glossary([Term(source, (), is_kept=True)]).find(text)
+            [other] = Glossary([Term(source, (f"Etwas{source.removeprefix(name)}",))]).find(text)
+            assert text[kept.start : kept.end] == name + mark
+            assert kept.renderings == (name + mark,)
+            assert text[other.start : other.end] == name + mark
+            assert other.renderings[0] == f"Etwas{mark}"
+    assert not Glossary([Term(name + mark, (), is_kept=True)]).find(f"by {name} here")
+
+
 TABLE = "# comment\nsource{0}target{0}flags\n\nhouse{0}Haus|Gebäude\nAcme{0}Acme{0}keep\nUS{0}USA{0}case\n"
 TBX = """<?xml version='1.0'?><martif><text><body>
 <termEntry><langSet xml:lang="en-GB"><tig><term>house</term></tig></langSet>

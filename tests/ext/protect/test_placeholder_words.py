@@ -8,7 +8,6 @@ import pytest
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.protect.learned_placeholder_words import (
-    COUNTS,
     FOUND,
     NEIGHBORS,
     PAIRS,
@@ -20,6 +19,7 @@ from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import (
     FILE,
     MAX_BYTES,
+    NUMBERS,
     Gap,
     LearnedPhrases,
     PlaceholderWord,
@@ -29,7 +29,7 @@ from headway.ext.protect.placeholder_words import (
     load_placeholder_words,
     save_placeholder_words,
 )
-from headway.translation import Translator
+from headway.translation import Translator, spell_words
 from headway.translation.saving import hash_model
 from support.pieces import cut
 
@@ -285,25 +285,105 @@ def test_rare_phrases_are_found_behind_frequent_ones():
     assert {*towns, *verbs} <= found
 
 
-def test_numbers_of_things_are_placeholder_words_and_share_their_neighbors():
-    things, verbs = ["days", "years", "miles", "men"], {"has": "hat", "sees": "sieht"}
+FORMS = {"{}": "{}", "{} days": "{} Tage", "{} miles": "{} Meilen", "€{}": "{} €", "{}%": "{} %"}
+NUMBERS_OF_KINDS = {
+    "65": ["7", "23", "786,000", "1,000"],
+    "65.65": ["12.30", "5.25", "1,234.50"],
+    "1965": ["1808", "1987", "2042"],
+}
+NEAR_NUMBERS, MARKS = {"lasts": "dauert", "sees": "sieht"}, {".", ",", "!"}
+
+
+@pytest.mark.parametrize(("written", "numbers"), NUMBERS_OF_KINDS.items())
+def test_numbers_and_amounts_are_placeholder_words_and_share_their_neighbors(written, numbers):
+    swapped = str.maketrans(",.", ".,")
     pairs = [
-        (f"It {verb} {n} {thing}, {n + 10}.", f"Es {translated} {n} {thing}x, {n + 10}.")
-        for n in range(2, 8)
-        for thing in things
-        for verb, translated in [*verbs.items()] * 3
-    ]
-    found = [p for p in find_steady_phrases(*zip(*pairs, strict=True)) if p.text.isdigit()]
-    assert len(found) == COUNTS
-    for phrase in found:
-        assert phrase.text in "234567"  # what stands before a mark is no number of things
-        assert phrase.translations == [phrase.text]
-        assert phrase.lines == 6 * 24 // COUNTS
-        assert phrase.before == dict.fromkeys(verbs, 6 * 12 // COUNTS)
-        assert phrase.after == dict.fromkeys(things, 6 * 6 // COUNTS)
+        (f"It {verb} {source.format(n)}{mark}", f"Es {other} {form.format(n.translate(swapped))}{mark}")
+        for source, form in FORMS.items()
+        for verb, other in NEAR_NUMBERS.items()
+        for mark in sorted(MARKS)
+        for n in numbers
+    ]  # fmt: skip
+    found = {p.text: p for p in learn_placeholder_words(*zip(*pairs, strict=True)).phrases}
+    for source, form in FORMS.items():
+        phrase = found[source.format(written)]
+        assert phrase.translations == [form.format(written.translate(swapped))]
+        assert phrase.before.keys() == NEAR_NUMBERS.keys()
+        assert phrase.after.keys() >= MARKS
     # Not where the translation has no number.
-    words = [(a, re.sub(r"\d+", "viele", b)) for a, b in pairs]
-    assert not [p for p in find_steady_phrases(*zip(*words, strict=True)) if p.text.isdigit()]
+    words = [(a, re.sub(r"\d[\d.,]*", "viele", b)) for a, b in pairs]
+    left = learn_placeholder_words(*zip(*words, strict=True)).phrases
+    assert not [p.text for p in left if any(map(str.isdigit, p.text))]
+
+
+WITH_NUMBERS = [
+    SteadyPhrase(text, text, [text], 11, before, after)
+    for text, before, after in (
+        *((n, {"in": 5}, {"cars": 5}) for n in NUMBERS),
+        ("€65.65", {"costs": 5}, {".": 5}),
+        ("65 weeks", {"for": 5}, {".": 5}),
+        ("Rome", {"from": 5}, {".": 1}),
+        ("dog", {"the": 5, "costs": 9}, {"cars": 9}),
+    )
+]
+COUNTS = [
+    "%d",
+    "%i",
+    "%1$d",
+    "%ld",
+    "%(n)d",
+    "{count}",
+    "{n}",
+    "{{total}}",
+    "%(count)s",
+    "${itemCount}",
+    "%u",
+    "<b>%d</b>",
+]
+VALUES = ["{0}", "%s", "{x}", "%1$s"]
+PRICES = ["12.30 EUR", "EUR 12.30", "1,234.50 EUR", "USD 40", "7 €", "{price}", "%(total_cost)s"]
+LENGTHS = ["5 kg", "12 km/h", "60 W", "3.5 GB", "-4 °C"]
+TRADEMARKS = ["Acme™", "Widgets®", "AT&T®", "Élan™", "X-Tool™"]
+
+
+@pytest.mark.parametrize(
+    "line", ["There are * lamps here.", "* lamps", "All * of them", "He has * left"]
+)
+@pytest.mark.parametrize(
+    ("kept", "read_as"),
+    [
+        (COUNTS, "65"),
+        (VALUES, "65"),
+        (PRICES, "€65.65"),
+        (LENGTHS, "65 weeks"),
+        (TRADEMARKS, "Rome"),
+    ],
+)
+def test_the_model_reads_a_number_for_a_number_wherever_it_stands(translator, line, kept, read_as):
+    spelled = spell_words(translator.tokenizer, ["x"])
+    words = [PlaceholderWord(each, spelled) for each in WITH_NUMBERS]
+    gap = Gap({"the": {"lamps": 50}}, 9, 9)
+    for each in kept:
+        found = read_with(translator, line.replace("*", each), Words(*words, gap=gap))
+        assert re.sub("<.*?>", "", found) == line.replace("*", read_as), each
+
+
+def test_the_neighbors_of_a_quantity_choose_among_words_of_its_kind(translator):
+    words = [PlaceholderWord(each, ((n,),)) for n, each in enumerate(WITH_NUMBERS)]
+    gap = Gap({"the": {"lamps": 50}, "user": {"has": 50}}, 9, 9)
+    for line, expected in (
+        ("It costs %d.", "It costs €65.65."),
+        ("It costs {price}.", "It costs €65.65."),
+        ("It costs {0}.", "It costs €65.65."),
+        ("See the %d cars", "See the 65 cars"),
+        ("See the %s lamps", "See the  lamps"),
+        ("See the %d lamps", "See the  lamps"),
+        ("See the 5 kg lamps", "See the 65 weeks lamps"),
+        ("The user %s has left", "The user  has left"),
+        ("%d of %d in {n}", "65 of 76 in 98"),
+        ("65 of %d", "65 of 76"),
+    ):
+        assert read_with(translator, line, Words(*words, gap=gap)) == expected
 
 
 def test_a_phrase_of_which_a_word_is_lost_is_no_placeholder_word():
@@ -322,7 +402,8 @@ def test_numbers_are_parts_of_times_and_no_placeholder_words():
         *[(f"We {c} at 5:30.", f"Wir {c} um 5:30.") for c in "abc" * 4],
     ]
     found = {phrase.text: phrase for phrase in find_steady_phrases(*zip(*pairs, strict=True))}
-    assert found["two"].translations[0] == "2"
+    assert "They" in found
+    assert "two" not in found  # its translation stands for any number
     assert not any(any(map(str.isdigit, text)) for text in found)
 
 

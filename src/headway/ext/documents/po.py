@@ -18,7 +18,7 @@ from headway.ext.documents.paragraph import (
 from headway.ext.documents.plural_forms import NumberedText, PluralForms, choose_plural_forms
 from headway.ext.documents.po_entries import PoEntry, quote, read_entries, read_flags
 from headway.ext.documents.text_file import Edit, read_text_file
-from headway.ext.protect import FormattedMessage, find_protected_text
+from headway.ext.protect import FormattedMessage, find_meaning, find_protected_text
 from headway.text import is_translatable
 
 # The entry of the empty text is the header.
@@ -28,9 +28,6 @@ _HEAD = re.compile(
 _CHARSET = re.compile(rb"charset=([\w.:-]+)")
 # Of a catalog without a header; gettext needs one to read plurals.
 _HEADER = "MIME-Version: 1.0\nContent-Type: text/plain; charset=CHARSET\nContent-Transfer-Encoding: 8bit\n"
-_COUNT = re.compile(
-    r"%(?:\d+\$|\(\w+\))?[-+ #0']*l*[diu]|.*?(?:\b|_)(?:n|num|number|count|total)\W*"
-)
 _TRIES = 2  # numbers from which a plural form is made: in a translation one may be a word
 _FUZZY = "fuzzy"
 
@@ -262,7 +259,7 @@ def _find_count(message: str, flags: Sequence[str]) -> str:
     if not found:
         parts = find_protected_text(message)
         found = [message[part.start : part.end] for part in parts if part.kind == "name"]
-    counts = [each for each in found if _COUNT.fullmatch(each)]
+    counts = [each for each in found if find_meaning(each) == "number"]
     found = counts if len(counts) == 1 else found
     return found[0] if len(found) == 1 and message.count(found[0]) == 1 else ""
 

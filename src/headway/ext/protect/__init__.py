@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         PRIVATE_USE,
         ProtectedText,
         divide_at_breaks,
+        find_meaning,
         find_protected_text,
         has_words,
         is_symbol,

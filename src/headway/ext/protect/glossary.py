@@ -12,7 +12,12 @@ from unicodedata import normalize
 
 from headway.errors import HeadwayError
 from headway.ext.protect.capitals import starts_sentence
-from headway.ext.protect.protected_text import ProtectedText, find_protected_text
+from headway.ext.protect.protected_text import (
+    SYMBOLS,
+    ProtectedText,
+    find_protected_text,
+    is_literal,
+)
 from headway.text import MARK, is_inside_word, turn_marks_to_letters
 
 # Where a term may begin: at each word, and at each character of scripts without spaces between words.
@@ -23,6 +28,9 @@ _PLACES = re.compile(
 # with all their characters takes long to compile.
 _END = rf"(?-i:(?!(?<=[\w{MARK}])(?<=[\0-\u0dff])(?=[\0-\u0dff])[\w{MARK}]))"
 _TYPOGRAPHIC = str.maketrans("\u2019\u2010\u2011", "'--")  # a term is found in both forms
+_MARKS = re.compile(
+    "(?:[\u00a9\u00ae\u2122]\ufe0f?)?"
+)  # of a trademark: it belongs to the term before it
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
 _BEFORE = 40  # characters before a term that show whether it begins a sentence
 _SHOWN = 20  # terms that occur in no text, on standard error
@@ -179,8 +187,10 @@ class Term:
         found = self.pattern.match(text if self.is_regex else in_letters, start)
         if found is None or not found[0] or is_inside_word(text, found.end()):
             return None
+        mark = _MARKS.match(text, found.end())
+        assert mark is not None, "there may be no mark"
         if self.is_kept:
-            return TermMatch(start, found.end(), (text[start : found.end()],), self)
+            return TermMatch(start, mark.end(), (text[start : mark.end()],), self)
         # Of a rendering that is offered with and without a capital, the capital is for the beginning of a sentence.
         renderings = [r for r in self.renderings if r not in self._capitalized]
         if starts_sentence(text[max(0, start - _BEFORE) : start]):
@@ -188,7 +198,8 @@ class Term:
         if text[start].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
             # A term at the beginning of a sentence.
             renderings += [r[:1].upper() + r[1:] for r in renderings]
-        return TermMatch(start, found.end(), tuple(dict.fromkeys(renderings)), self)
+        renderings = [f"{r}{mark[0]}" for r in renderings]
+        return TermMatch(start, mark.end(), tuple(dict.fromkeys(renderings)), self)
 
 
 def strip_renderings(texts: Iterable[str]) -> tuple[str, ...]:
@@ -249,19 +260,24 @@ class Glossary:
             alike.update(self._by_beginning.get(folded[start : start + size], ()))
         return alike
 
-    def find(self, text: str, protected: Sequence[ProtectedText] = ()) -> list[TermMatch]:
+    def find(self, text: str, protected: Sequence[ProtectedText] | None = None) -> list[TermMatch]:
         """Return the terms of a text, from left to right; they do not overlap.
 
         Args:
             text: Any text.
-            protected: What it keeps. A code or a number with its unit is wholly in a term or not at all; in the rest there
-                are no terms.
+            protected: What it keeps, by default what `find_protected_text` finds. A code, a number with its
+                unit or a symbol is wholly in a term or not at all; in the rest there are no terms.
         """
+        protected = find_protected_text(text) if protected is None else protected
         plain = text.translate(_TYPOGRAPHIC)
         in_letters, folded = turn_marks_to_letters(plain), fold_capitals(plain)
         # Where no term begins or ends, and where it has no character.
         inside, closed = set[int](), set[int]()
         for start, end, kind in protected:
+            if kind == "tag" and is_literal(text[start + 1 : end - 1]):  # in brackets
+                start, end, kind = start + 1, end - 1, "literal"
+            elif SYMBOLS.fullmatch(text, start, end):
+                kind = "literal"
             (inside if kind == "literal" else closed).update(
                 range(start + (kind == "literal"), end)
             )
@@ -294,7 +310,7 @@ class Glossary:
         for texts in windows:
             has_text = has_text or any(map(str.strip, texts))
             for text in texts if unused else ():
-                for match in self.find(text, find_protected_text(text)):
+                for match in self.find(text):
                     unused.pop(match.term, None)
             yield texts
         if not unused or not has_text:

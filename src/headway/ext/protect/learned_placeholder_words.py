@@ -11,9 +11,12 @@ from headway.config import Config
 from headway.ext.protect.capitals import starts_sentence
 from headway.ext.protect.placeholder_words import FILE as FILE
 from headway.ext.protect.placeholder_words import (
+    NUMBER,
+    NUMBER_WORD,
     Gap,
     LearnedPhrases,
     SteadyPhrase,
+    find_neighbors,
     list_neighbors,
     save_placeholder_words,
 )
@@ -34,11 +37,13 @@ RARE = 0.02  # a form that fewer lines have does not count
 OWN = 0.5  # of the lines with another form whose source has the phrase
 MIXED = 0.45  # different words before a phrase, for each of these lines, at most
 FOUND = 200
-COUNTS = 3  # numbers of things
 SPELLINGS = 12  # of the translations of a phrase
 NEIGHBORS = 100  # words beside a phrase that are counted
-_WORD = re.compile(WORD)
-_COUNT = re.compile(r"(?<!\S)([2-9]|[1-9][0-9])(?= [^\W\d])")  # of things, before their name
+_SIGN = "[%$\u00a2-\u00a5\u20a0-\u20cf]"  # of a currency, which is one word with its number
+_YEAR = f"19{NUMBER_WORD}"
+_PRICE = rf"(?:{_SIGN} ?)?\b(?:19)?{NUMBER_WORD}(?:[.,]{NUMBER_WORD}?)?\b"
+_WORD = re.compile(rf"{_PRICE}(?:[ \u00a0\u202f]?{_SIGN})?|{WORD}")
+_AMOUNT = re.compile(rf"{_PRICE}\D*")
 PAIRS = 5000  # of neighbors that are kept, the most frequent ones
 SEEN = 2  # times that such a pair occurs, at least
 Phrases = Mapping[str, list[Span]]
@@ -90,20 +95,20 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
     The translation of a phrase is the phrase of the translations that occurs with it most (by Dice's coefficient).
     Its other forms are sought in the lines that have none so far. If it is the translation of one word of the phrase,
     such as "Mann" for "a man", those of both words are joined: "ein Mann"; a phrase of which a word is lost is not
-    taken. Nor are phrases that follow almost any word, such as "and", and phrases with numbers, which are parts of
-    dates, times and prices, but for some numbers of things ("7 minutes").
+    taken. Nor are phrases that follow almost any word, such as "and". What stands beside one number may stand beside another,
+    and each of them is rare: all count as the same, and a phrase such as "35 minutes" is found with some of them.
 
     Args:
         sources: Raw text.
         translations: As many.
     """
+    sources, translations = ([*map(_hide_numbers, texts)] for texts in (sources, translations))
     of_sources, of_targets = list(map(find_phrases, sources)), list(map(find_phrases, translations))
     frequency = Counter(phrase for phrases in of_targets for phrase in phrases)
     lines: dict[str, list[int]] = defaultdict(list)
     for row, phrases in enumerate(of_sources):
         for phrase, spans in phrases.items():
-            is_count = phrase.isdigit() and _COUNT.match(sources[row], spans[0][0])
-            if len(spans) == 1 and (is_count or not any(map(str.isdigit, phrase.split()))):
+            if len(spans) == 1 and (_AMOUNT.fullmatch(phrase) or not any(map(str.isdigit, phrase))):
                 lines[phrase].append(row)
 
     @cache
@@ -122,58 +127,42 @@ def find_steady_phrases(sources: Sequence[str], translations: Sequence[str]) -> 
         return forms if all(parts) or all(" " in form for form in forms) else []
 
     found: list[SteadyPhrase] = []
-    counts: list[SteadyPhrase] = []
     for phrase, rows in sorted(
         lines.items(), key=lambda each: (-len(each[1]), len(each[0]), each[0])
     ):
         if len(found) == FOUND or len(rows) < LEAST:
             break
-        forms, is_number = translate(phrase), phrase.isdigit()
+        is_amount = _AMOUNT.fullmatch(phrase) is not None
+        forms = [form for form in translate(phrase) if bool(_AMOUNT.fullmatch(form)) == is_amount]
         written: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # within, and first
         before, after, spelled = Counter[str](), Counter[str](), Counter[str]()
         for row in rows if forms else ():
             start, end = of_sources[row][phrase][0]
-            left, own, right = sources[row][:start], sources[row][start:end], sources[row][end:]
-            written[starts_sentence(left)][own] += 1
-            before[list_neighbors(left)[-1][0]] += 1
-            after[list_neighbors(right)[0][1]] += 1
+            written[starts_sentence(sources[row][:start])][sources[row][start:end]] += 1
+            beside = find_neighbors(sources[row], start, end)
+            before[beside[0]] += 1
+            after[beside[1]] += 1
             places = (span for form in forms for span in of_targets[row].get(form, ()))
             spelled.update(translations[row][slice(*span)] for span in places)
-        if not forms or (forms != [phrase] if is_number else len(before) > MIXED * len(rows)):
+        is_any = phrase != NUMBER_WORD and len(before) > MIXED * len(rows)
+        if not forms or is_any:
             continue
         within, first = ((written[i] or written[1 - i]).most_common(1)[0][0] for i in (0, 1))
         spellings = [text for text, _ in spelled.most_common(SPELLINGS)]
-        steady = SteadyPhrase(within, first, spellings, len(rows), before, after)
-        (counts if is_number else found).append(steady)
-    kept = [_keep_neighbors(each) for each in (*found, *_pool(counts))]
-    return sorted(kept, key=lambda each: -each.lines)
+        neighbors = (dict(each.most_common(NEIGHBORS)) for each in (before, after))
+        found.append(SteadyPhrase(within, first, spellings, len(rows), *neighbors))
+    return found
 
 
-def _keep_neighbors(phrase: SteadyPhrase) -> SteadyPhrase:
-    """Return a phrase with its most frequent neighbors."""
-    before, after = (
-        dict(Counter(neighbors).most_common(NEIGHBORS))
-        for neighbors in (phrase.before, phrase.after)
-    )
-    return phrase._replace(before=before, after=after)
+def _hide_numbers(text: str) -> str:
+    """Return a text in which all numbers with as many decimals, and all years, are the same."""
+    return NUMBER.sub(_hide_digits, re.sub(r"(?<!\d)(?:1\d|20)\d\d(?!\d)", _YEAR, text))
 
 
-def _pool(counts: Sequence[SteadyPhrase]) -> list[SteadyPhrase]:
-    """Return the most frequent numbers of things; each has an equal share of the neighbors of all.
-
-    What stands beside one number may stand beside another, and each of them is rare.
-    """
-    kept = counts[:COUNTS]
-    before, after = (
-        {
-            word: share
-            for word, count in sum(map(Counter, all_neighbors), Counter[str]()).items()
-            if (share := count // len(kept))
-        }
-        for all_neighbors in ([c.before for c in counts], [c.after for c in counts])
-    )
-    lines = sum(each.lines for each in counts) // max(1, len(kept))
-    return [each._replace(lines=lines, before=before, after=after) for each in kept]
+def _hide_digits(number: re.Match[str]) -> str:
+    decimals = number["decimals"] or ""
+    other = NUMBER_WORD + decimals[:1] + NUMBER_WORD[: len(decimals[1:])]
+    return _YEAR if number[0] == _YEAR else other
 
 
 def find_phrases(text: str) -> dict[str, list[Span]]:

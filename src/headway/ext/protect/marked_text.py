@@ -17,12 +17,17 @@ from headway.ext.protect.capitals import find_initials, lower, to_small_letters
 from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.masked_source import MaskedSource, SourcePart
 from headway.ext.protect.placeholder_words import (
-    Neighbors,
+    Place,
     PlaceholderWords,
-    count_tokens,
-    list_neighbors,
+    find_neighbors,
 )
-from headway.ext.protect.protected_text import ELEMENT, HIDDEN, SYMBOLS, find_protected_text
+from headway.ext.protect.protected_text import (
+    ELEMENT,
+    HIDDEN,
+    SYMBOLS,
+    find_meaning,
+    find_protected_text,
+)
 from headway.text import (
     Tokenizer,
     is_byte,
@@ -93,7 +98,7 @@ class MarkedText:
             kind, some = ("term", spelled) if spelled else ("name", renderings[:1])
             yield start, end, SourcePart(text[start:end], kind, some, ids, is_term=True)
         for start, end, kind in found:
-            if start not in in_terms:
+            if in_terms.isdisjoint(range(start, end)):
                 source = text[start:end]
                 written = unescape(source) if kind == "reference" else source
                 yield start, end, SourcePart(source, kind, (written,))
@@ -139,8 +144,8 @@ class MarkedText:
             return None
         fixed = {token for part in parts for tokens in part.alternatives for token in tokens}
         has_names = any(part.kind in ("name", "literal") for part in parts)
-        names = [*_list_names(parts)] if has_names else []
-        chosen = iter(self.words.choose(_hide_protected(parts), fixed, names) if names else ())
+        places = [*_list_places(parts)] if has_names else []
+        chosen = iter(self.words.choose(_hide_protected(parts), fixed, places) if places else ())
         text, terms, written = "", 0, list[SourcePart]()
         for number, part in enumerate(parts):
             read, following = part.source, _hide_protected(parts[number + 1 : number + 2])[:1]
@@ -227,21 +232,21 @@ def _hide_protected(parts: Sequence[SourcePart]) -> str:
     return "".join(part.source if part.kind == "text" else HIDDEN for part in parts)
 
 
-def _list_names(parts: Sequence[SourcePart]) -> Iterator[tuple[Neighbors, bool]]:
-    """Yield for each name the words or punctuation marks beside it, see `list_neighbors`, and whether it may stand for nothing.
+def _list_places(parts: Sequence[SourcePart]) -> Iterator[Place]:
+    """Yield the place of each name.
 
-    A word must stand beside it, because without it two marks, as of quotes, would meet; and the name must be no part of
-    a word, as in "{name}'s".
+    It may stand for nothing if a word stands beside it, because without it two marks, as of quotes, would meet; and if it is no
+    part of a word, as in "{name}'s".
     """
     read = [part.source if part.kind in ("text", "term") else " " for part in parts]
-    neighbors, hidden = list_neighbors("".join(read)), _hide_protected(parts)
-    at = tokens = 0
+    text, at = "".join(read), 0
     for part, own in zip(parts, read, strict=True):
         if part.kind in ("name", "literal"):
-            before, after = hidden[max(0, at - _NEAR) : at], hidden[at + 1 : at + 1 + _NEAR]
+            end = at + len(own)
+            before, after = text[max(0, at - _NEAR) : at], text[end : end + _NEAR]
             beside = before.rstrip(_JOINTS)[-1:], after.lstrip(_JOINTS)[:1]
-            has_word = any(word[:1].isalnum() for word in neighbors[tokens])
+            neighbors = find_neighbors(text, at, end)
+            has_word = any(word[:1].isalnum() for word in neighbors)
             may_be = part.kind == "name" and not any(map(is_word_character, beside))
-            yield neighbors[tokens], has_word and may_be
-        at += len(part.source) if part.kind == "text" else 1
-        tokens += count_tokens(own)
+            yield Place(neighbors, has_word and may_be, find_meaning(part.source))
+        at += len(own)

@@ -8,7 +8,8 @@ model without that file reads words that it copies.
 import json
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headway import __version__
 from headway.config import SearchConfig
 from headway.ext.protect.capitals import starts_sentence
+from headway.ext.protect.protected_text import Meaning
 from headway.files import check_writer, read_small_file, replace_text
 from headway.text import SPACE, WORD, Languages, Tokenizer, name_pair
 from headway.translation import TokenSearch, spell_words
@@ -33,6 +35,19 @@ AT_ONCE = 250
 COMMON = 0.25  # how much it counts against a word that it is common
 UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 _TOKEN = re.compile(rf"{WORD}|[^\w\s]")
+# No time of day, and no part of a longer word.
+NUMBER = re.compile(
+    r"(?<![\w.,:])\d+(?:[.,\u00a0\u202f]\d{3})*(?P<decimals>[.,]\d+)?(?![\w:]|[.,]\d)"
+)
+_NEAR = 100  # characters
+_INSTEAD: Mapping[Meaning, Sequence[Meaning]] = {  # as what it may be read, the best first
+    "price": ("price", "amount"), "amount": ("amount",), "number": ("number",),
+    "name": ("name",), "value": ("number",), "": (),
+}  # fmt: skip
+_AMOUNTS = ("price", "amount")
+# Each is written for any number, and no part of a time: many languages have other forms behind those that end in 1 to 4.
+NUMBERS = "65", "76", "98"
+NUMBER_WORD = NUMBERS[0]
 Neighbors = tuple[str, str]  # the words or punctuation marks before and after a place
 
 
@@ -54,6 +69,29 @@ class SteadyPhrase(NamedTuple):
     lines: int
     before: Mapping[str, int]
     after: Mapping[str, int]
+
+    @property
+    def meaning(self) -> Meaning:
+        """What it is besides a phrase: a name, a number, or an amount, which begins with one."""
+        first = self.text.partition(" ")[0]
+        if not any(map(str.isdigit, first)):
+            return "name" if first.istitle() and [*self.translations] == [first] else ""
+        if any(unicodedata.category(character) == "Sc" for character in first):
+            return "price"
+        return "number" if self.text.isdigit() else "amount"
+
+    def write_numbers(self) -> Iterator["SteadyPhrase"]:
+        """Yield the phrase; one that stands for any number with each of several."""
+        for number in NUMBERS if self.meaning and NUMBER_WORD in self.text else NUMBERS[:1]:
+            text, initial, *translations = (
+                each.replace(NUMBER_WORD, number)
+                for each in (self.text, self.initial, *self.translations)
+            )
+            yield self._replace(text=text, initial=initial, translations=translations)
+
+    def count_seen(self, before: str, after: str) -> int:
+        """Return how many of two neighbors it had."""
+        return (before in self.before) + (after in self.after)
 
     def fit(self, before: str, after: str) -> float:
         """Return how well the phrase fits between two neighbors: the logarithm of a likelihood.
@@ -78,6 +116,10 @@ class Gap(NamedTuple):
     places: int
     phrases: int
 
+    def has(self, before: str, after: str) -> bool:
+        """Return whether two neighbors often stand together."""
+        return after in self.pairs.get(before, {})
+
     def fit(self, before: str, after: str) -> float:
         """Return how well nothing fits between two neighbors; compare it with `SteadyPhrase.fit`.
 
@@ -98,6 +140,20 @@ class LearnedPhrases(NamedTuple):
 
     phrases: Sequence[SteadyPhrase]
     gap: Gap
+
+
+class Place(NamedTuple):
+    """A place in a sentence at which something is kept.
+
+    Attributes:
+        neighbors: The words beside it.
+        may_be_nothing: Whether the sentence may be whole without it.
+        meaning: Of what is kept.
+    """
+
+    neighbors: Neighbors
+    may_be_nothing: bool
+    meaning: Meaning = ""
 
 
 class PlaceholderWord(NamedTuple):
@@ -137,17 +193,20 @@ def _list_parts(alternatives: tuple[tuple[int, ...], ...]) -> frozenset[tuple[in
 def list_neighbors(text: str) -> list[Neighbors]:
     """Return the words or punctuation marks before and after each place between two of them, and at both ends.
 
-    They have no capitals. An empty one means that the place is first or last. What stands before it has a "^" if it is the
-    first of the text: in English, "has" mostly asks for a name there, and elsewhere for a verb.
+    They have no capitals, and all numbers count as the same. An empty one means that the place is first or last. What
+    stands before it has a "^" if it is the first of the text: in English, "has" mostly asks for a name there, and elsewhere
+    for a verb.
     """
-    tokens = [token.casefold() for token in _TOKEN.findall(text)]
+    tokens = [token.casefold() for token in _TOKEN.findall(NUMBER.sub(NUMBER_WORD, text))]
     before = ["", *(f"^{token}" for token in tokens[:1]), *tokens[1:]]
     return [*zip(before, [*tokens, ""], strict=True)]
 
 
-def count_tokens(text: str) -> int:
-    """Return the number of words and punctuation marks of a text."""
-    return len(_TOKEN.findall(text))
+def find_neighbors(text: str, start: int, end: int) -> Neighbors:
+    """Return the neighbors of a part of a text, as `list_neighbors` does; only what is near counts."""
+    first = max(0, start - _NEAR)
+    before = list_neighbors(text[first:start])[-1][0]
+    return before.removeprefix("^" * (first > 0)), list_neighbors(text[end : end + _NEAR])[0][1]
 
 
 class PlaceholderWords:
@@ -172,13 +231,14 @@ class PlaceholderWords:
         else:
             engine = self._forward.engine(self._search.precision)
             phrases, gap = find_copied(engine, tokenizer), None
-        words = [PlaceholderWord(p, spell_words(tokenizer, p.translations)) for p in phrases]
+        written = (each for phrase in phrases for each in phrase.write_numbers())
+        words = [PlaceholderWord(p, spell_words(tokenizer, p.translations)) for p in written]
         return words, gap
 
     def choose(
-        self, text: str, written: Collection[int], names: Sequence[tuple[Neighbors, bool]]
+        self, text: str, written: Collection[int], places: Sequence[Place]
     ) -> list[PlaceholderWord | None]:
-        """Return for each name the phrase, or nothing, that fits best between its neighbors; None: there is neither.
+        """Return for each place the phrase, or nothing, that fits best between its neighbors; None: there is neither.
 
         The translation can only contain the phrases because of themselves: "personnes" in the text excludes "gens", because both
         are "people". No phrase is taken twice while there are others, so that names do not change places.
@@ -186,7 +246,7 @@ class PlaceholderWords:
         Args:
             text: What the model reads besides.
             written: Tokens that the translation must contain besides, of terms and numbers.
-            names: For each name its neighbors, from `find_neighbors`, and whether it may stand for nothing.
+            places: Those of the text.
         """
         (words, gap), present = self.known, _spell_phrase(text)
         said = [each for each in words if _spell_phrase(each.phrase.text) in present]
@@ -199,18 +259,45 @@ class PlaceholderWords:
         ]
         chosen: list[PlaceholderWord | None] = []
         apart = free  # those that have nothing in common with a chosen one
-        for beside, may_be_nothing in names:
-            fits = [each.phrase.fit(*beside) for each in apart or free]
+        for place in places:
+            beside = place.neighbors
+            meant = _find_meant(apart or free, gap, place)
+            usable = meant or apart or free
+            fits = [each.phrase.fit(*beside) for each in usable]
             best = max(fits, default=-math.inf)
-            if may_be_nothing and (not fits or (gap and gap.fit(*beside) > best)):
+            is_gap = gap is not None and gap.fit(*beside) > best
+            if gap and meant:  # a number seldom stands for nothing
+                is_gap &= gap.has(*beside) and not meant[0].phrase.count_seen(*beside)
+            if place.may_be_nothing and (is_gap or not fits):
                 chosen.append(NOTHING)
             elif not fits:
                 chosen.append(None)
             else:
-                new = (apart or free)[fits.index(best)]
+                new = usable[fits.index(best)]
                 apart = [each for each in apart if not (each.is_within(new) or new.is_within(each))]
                 chosen.append(new)
         return chosen
+
+
+def _find_meant(
+    words: Sequence[PlaceholderWord], gap: Gap | None, place: Place
+) -> list[PlaceholderWord]:
+    """Return the words with the meaning of a place; none: it may be any word.
+
+    They are those that had a neighbor of the place, or else the most frequent one. Instead of a number it may be an amount that
+    had both, as in "costs %d.". What may be anything is a number if nothing is known of the place ("There are {0} lamps").
+    """
+    counted = [(each, each.phrase.count_seen(*place.neighbors)) for each in words]
+    is_known = any(count for _, count in counted) or (gap and gap.has(*place.neighbors))
+    for meaning in _INSTEAD[place.meaning] if not is_known or place.meaning != "value" else ():
+        same = [(each, count) for each, count in counted if each.phrase.meaning == meaning]
+        if same and meaning == "number":
+            same += [
+                each for each in counted if each[1] == 2 and each[0].phrase.meaning in _AMOUNTS
+            ]
+        if same:
+            return [each for each, count in same if count] or [same[0][0]]
+    return []
 
 
 def _spell_phrase(text: str) -> str:

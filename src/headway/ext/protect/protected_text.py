@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import unescape
 from itertools import accumulate, pairwise
@@ -13,6 +13,10 @@ from headway.translation import split_sentences
 
 Kind = Literal["break", "name", "tag", "literal", "reference"]
 
+Meaning = Literal[
+    "number", "price", "amount", "name", "value", ""
+]  # of protected text as it is written
+
 KINDS: tuple[Kind, ...] = ("break", "tag", "name", "literal", "reference")
 # Characters without a meaning in Unicode, with which documents mark protected texts.
 PRIVATE_USE = (0xE000, 0xF900)
@@ -21,6 +25,7 @@ _EXPRESSIONS = {
     kind: "|".join(each.expression for each in PATTERNS if each.kind == kind) for kind in KINDS
 }
 _ANY = re.compile("|".join(f"(?P<{kind}>{some})" for kind, some in _EXPRESSIONS.items()))
+_LITERAL = re.compile(_EXPRESSIONS["literal"])
 _BREAK = re.compile(_EXPRESSIONS["break"])
 SYMBOLS = re.compile(DEFINITIONS["SYMBOLS"])
 _MEASURE = re.compile(DEFINITIONS["MEASURE"])
@@ -36,6 +41,11 @@ _BRACKETS = {"(": ")", "[": "]"}
 _SEPARATOR = r"(?:[:;|.!?\u2026]|\s(?P<dash>[-\u2013\u2014/]))\s+"
 _OPENING, _CLOSING = re.compile(_SEPARATOR), re.compile(rf"(?:{_SEPARATOR}|[.!?\u2026])$")
 _WORD = re.compile(r"\w")
+_MEANINGS: Mapping[Meaning, re.Pattern[str]] = {
+    "price": re.compile(DEFINITIONS["PRICE"]), "amount": _MEASURE,
+    "number": re.compile(DEFINITIONS["COUNT"]), "name": re.compile(DEFINITIONS["TRADEMARK"]),
+    "value": re.compile(r"%(?:\d+\$)?[s@]|\{\w?\}"),
+}  # fmt: skip
 # What every pattern needs; most texts have none.
 _HINT = re.compile(
     rf"[\t`@{{%$&/\\<\d_#\[\ue000-\uf8ff\u20e3{DEFINITIONS['SYMBOL']}]|www\.|\w\.[a-z]|:[a-z]|\w{{80}}"
@@ -135,6 +145,16 @@ def is_symbol(text: str) -> bool:
         return True
     words = _LETTERS.findall(text)
     return all(len(word) == 1 and word.lower() != word.upper() for word in words)
+
+
+def find_meaning(kept: str) -> Meaning:
+    """Return what protected text means as it is written: ``%d`` is a number, "12.30 EUR" a price, "5 kg" an amount."""
+    return next((meaning for meaning, some in _MEANINGS.items() if some.fullmatch(kept)), "")
+
+
+def is_literal(text: str) -> bool:
+    """Return whether a text is a code, a name with the mark of its owner, or a number with its unit."""
+    return _LITERAL.fullmatch(text) is not None
 
 
 def _has_words(text: str, found: Sequence[ProtectedText]) -> bool:
