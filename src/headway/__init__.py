@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from headway.translation.translation import Translation
     from headway.translation.translator import Translator
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "Classifier",
     "Config",
