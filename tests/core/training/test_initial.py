@@ -17,6 +17,7 @@ from headway.model import Transformer
 from headway.text.prepared import PreparedData
 from headway.training.starting.fine_tuning import (
     check_shape,
+    check_text,
     choose_layers,
     fine_tuning_steps,
 )
@@ -181,6 +182,11 @@ def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_
         dispatch(fine_tune(tmp_path / "run", other_text, other))
     with pytest.raises(HeadwayError, match=f"--init {other} has other weights than before"):
         dispatch(["train", str(model), "--init", str(other)])
+
+
+def test_a_variety_of_a_language_is_not_another_language(model):
+    pairs = [("en_GB", "de-AT")]
+    check_text(load_model(model), "text", pairs, has_symbols=False, may_differ=False)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from headway.ext.pictures import AttentionMap, AttentionMaps, roles, sentence_ma
 from headway.ext.pictures.head_ablation import HeadAblation, remove_heads
 from headway.ext.pictures.labels import word_groups
 from headway.ext.pictures.occlusion import occlusion_links
-from headway.ext.pictures.roles import average_roles, find_aligned, head_roles, measure_roles
+from headway.ext.pictures.roles import Head, average_roles, find_aligned, head_roles, measure_roles
 from headway.ext.pictures.sentences import read_sentence
 from headway.model import MultiHeadAttention
 from headway.translation import Translator
@@ -179,6 +179,20 @@ def test_removing_heads_lowers_bleu(translator, monkeypatch):
     assert ablation.bleu_lost([]) == 0
     everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
     assert ablation.bleu_lost(everything) > 20
+
+
+def test_aligning_heads_are_compared_with_as_many_others(translator, monkeypatch):
+    tried = []
+    ablation = HeadAblation(translator, SOURCES[:1], REFERENCES[:1], translator.default_search)
+    monkeypatch.setattr(ablation, "bleu_lost", lambda places: tried.append({*places}))
+    shares = [0.9, 0.2, 0.6, 0.3]
+    heads = [
+        Head("cross", 0, i, {"aligns": each, "end": 0.4}, 1.0) for i, each in enumerate(shares)
+    ]
+    ablation.compare_aligning(heads, draws=4)
+    *others, aligning = tried
+    assert aligning == {("cross", 0, 0), ("cross", 0, 2)}
+    assert others == [{("cross", 0, 1), ("cross", 0, 3)}] * 4
 
 
 @pytest.fixture

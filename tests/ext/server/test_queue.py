@@ -291,8 +291,11 @@ def test_a_full_queue_rejects_at_once():
         with pytest.raises(Rejection) as caught:
             await find(queue, model, "x" * 101)
         assert caught.value.status == 400  # it would never fit: no use in coming again
+        begun = queue.ask([Call(lambda: 5, 10)], is_admitted=True)  # which is not rejected halfway
+        found.append(asyncio.ensure_future(begun))
+        await asyncio.sleep(0.01)
         model.open.set()
-        await asyncio.gather(*found)
+        assert (await asyncio.gather(*found))[-1] == [5]
         assert await find(queue, model, "x" * 100) == ["x" * 100]
         queue.speed.tokens_per_second = 20.0  # tokens a second
         model.open.clear()

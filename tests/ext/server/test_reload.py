@@ -37,11 +37,13 @@ def test_glossaries_are_read_again_with_the_models(tmp_path, monkeypatch, caplog
     monkeypatch.setattr(logging.getLogger("headway.ext.server"), "propagate", True)
 
     def reload_models(models):
-        asyncio.run(reload.Reloader(server, [], lambda: models).reload_models())
+        asyncio.run(reload.Reloader(server, [], lambda: models or 1 / 0).reload_models())
 
     earlier = Context(server, Request({"type": "http"}))
     assert renderings(server, EN_DE) == ("Katze",)
     file.write_text("cat\tKater\n", encoding="utf-8")
+    reload_models(None)
+    assert "the models stay as they are: ZeroDivisionError" in caplog.text
     reload_models(models_of(EN_DE, DE_EN))
     assert renderings(server, EN_DE) == renderings(server, DE_EN) == ("Kater",)
     assert earlier.glossaries.find("pets", EN_DE).terms[0].renderings == ("Katze",)
