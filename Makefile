@@ -186,8 +186,6 @@ outside-browser: $(VENV)/.installed $(TOOLS)/playwright/.installed
 
 outside-exchange: $(VENV)/.installed $(TOOLS)/argos/.installed $(TOOLS)/transformers4/.installed \
 		$(TOOLS)/optimum/.installed
-	for name in ctranslate2 huggingface; do \
-		$(BIN)/python tests/outside/exchange_configurations.py $$name || exit 1; done
 	$(BIN)/python tests/outside/exchange_argos.py $(MODEL) --lines $(LINES) --argos $(TOOLS)/argos/bin/python
 	rm -rf $(TOOLS)/marian $(TOOLS)/onnx
 	$(BIN)/headway export $(MODEL) --to huggingface $(TOOLS)/marian
