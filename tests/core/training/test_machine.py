@@ -76,3 +76,6 @@ def test_a_missing_device_is_rejected(device, message, monkeypatch):
     with pytest.raises(HeadwayError, match=f"training.device = '{device}'.* {message}"):
         Machine.resolve(TrainingConfig(device=device))
     assert Machine.resolve(TrainingConfig(device="cuda:1", precision="fp32")).device == "cuda:1"
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    every = Machine.resolve(TrainingConfig(device="cuda", precision="fp32"))
+    assert every.torch_device == torch.device("cuda:1")  # each rank has its own

@@ -27,9 +27,12 @@ from support.runs import assert_equal_runs, command, digest, opened, opening, wr
 
 def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):
     (tmp_path / "file").touch()
-    for path in (tmp_path / "file", tmp_path / "file" / "run"):
+    (tmp_path / "mine" / "data").mkdir(parents=True)
+    (tmp_path / "mine" / "data" / "thesis.tex").write_text("precious")
+    for path in (tmp_path / "file", tmp_path / "file" / "run", tmp_path / "mine"):
         with pytest.raises(HeadwayError, match="give another RUN"):
             dispatch(command(path, corpus))
+    assert (tmp_path / "mine" / "data" / "thesis.tex").read_text() == "precious"
 
 
 def test_a_failed_start_leaves_no_directory(corpus, tmp_path):

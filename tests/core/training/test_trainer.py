@@ -103,6 +103,17 @@ def test_clipping_limits_the_gradient_and_reports_its_norm_before():
     assert norm == pytest.approx(0.1 * 0.01, rel=1e-3)  # (1 - beta1) times the clipped gradient
 
 
+@pytest.mark.parametrize("change", ["seed", "step", "micro-batch"])
+def test_dropout_depends_on_seed_step_and_micro_batch(change):
+    """Two micro-batches of the same text differ, too."""
+    batch = padded_batch(LONG, V)
+    one = make_trainer(dropout=0.3).step([batch])
+    trainer = make_trainer(dropout=0.3, seed=2 if change == "seed" else 1)
+    trainer.steps = 1 if change == "step" else 0
+    batches = [batch, batch] if change == "micro-batch" else [batch]
+    assert trainer.step(batches).loss != one.loss
+
+
 def test_bf16_keeps_weights_and_state_in_fp32_and_learns_as_well():
     full, half = make_trainer(), make_trainer(precision="bf16")
     batch = padded_batch(LONG, V)
