@@ -78,14 +78,6 @@ def test_a_beam_of_one_takes_the_likeliest_token():
 
 
 @pytest.mark.slow
-def test_a_sentence_alone_is_translated_as_in_a_batch():
-    model, texts = model_of({}), sources(11)
-    engine = FixedEngine(model)
-    together = search(engine, model, texts)
-    assert_equal([search(engine, model, [text])[0] for text in texts], together)
-
-
-@pytest.mark.slow
 def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch):
     monkeypatch.setattr(fixed_engine, "KEPT_BYTES", 1)
     model, engine = model_of({}), None

@@ -18,7 +18,6 @@ pytest.importorskip("babel")
 pytest.importorskip("num2words")
 
 from headway.ext.demo import Example, corpus, generate, split
-from headway.ext.demo.fillers import FILLERS
 from headway.ext.demo.frames import slot_names
 from headway.ext.demo.kinds import KINDS
 
@@ -168,12 +167,6 @@ def test_no_sentence_occurs_in_two_frames():
     for language in LANGUAGES:
         sentences = {SLOT.sub("{}", texts[language]) for texts in DATA.sentences.values()}
         assert len(sentences) == len(DATA.sentences)
-
-
-def test_every_slot_is_a_rule_or_a_word_table():
-    slots = {slot for texts in DATA.sentences.values() for slot in slot_names(texts["en"])}
-    assert {slot.removesuffix("2") for slot in slots} == FILLERS.keys() | DATA.tables.keys()
-    assert not FILLERS.keys() & DATA.tables.keys()
 
 
 def test_every_form_that_a_slot_names_exists():

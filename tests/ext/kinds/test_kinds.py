@@ -1,6 +1,5 @@
 """The encoder alone and the decoder alone: trained, stopped, resumed and used as a translator is."""
 
-import contextlib
 import json
 import math
 import random
@@ -29,11 +28,10 @@ from headway.model import DotProduct, make_model, watch
 from headway.text.batches import fixed_shape, read_batch
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer, load_tokenizer
-from headway.training import RunRequest, open_run, planned, with_vocabulary
+from headway.training import with_vocabulary
 from headway.training.steps.objective import Objective, plain_loss
 from headway.training.storage.checkpoint import read_tensors
 from headway.training.storage.run_directory import RunDirectory
-from headway.training.validation import ValidationReport
 from headway.translation import load_model, padded_batches
 from support.cases import each_case
 
@@ -141,38 +139,6 @@ def test_the_objective_equals_cross_entropy_of_the_logits_in_any_batching(data, 
         for name, gradient in gradients.items():
             ours = model.get_parameter(name).grad
             torch.testing.assert_close(ours, gradient, atol=1e-5, rtol=1e-4)
-
-
-@contextlib.contextmanager
-def opened(directory, data, settings):
-    """The run that a directory holds, or a new one."""
-    with planned(directory, RunRequest(data=data.directory, preset=settings)) as plan:
-        run, _ = open_run(plan)
-        yield run
-
-
-def train(run, steps):
-    run.begin()
-    reports = []
-    while run.step < steps:
-        if run.is_checkpoint_due:
-            run.save()
-        if run.is_validation_due:
-            reports += [e for e in run.validate() if isinstance(e, ValidationReport)]
-        run.advance()
-    run.save()
-    return reports
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "packed"), [("language-model", True), ("classifier", False)])
-def test_a_resumed_run_gives_the_same_bits_as_an_uninterrupted_one(data, kind, packed, tmp_path):
-    settings = config(data[kind], packed=packed)
-    whole, parts = (RunDirectory(tmp_path / name) for name in ("whole", "parts"))
-    for directory, last in ((whole, 8), (parts, 5), (parts, 8)):
-        with opened(directory, data[kind], settings) as run:
-            train(run, last)
-    assert whole.weights(8).read_bytes() == parts.weights(8).read_bytes()
 
 
 @pytest.fixture(scope="module")

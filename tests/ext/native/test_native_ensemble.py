@@ -82,18 +82,3 @@ def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found():
     engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
     with pytest.raises(HeadwayError, match="not finite"):
         search(EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")), models[0], texts)
-
-
-@pytest.mark.slow
-@native
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_a_sentence_alone_equals_itself_in_a_batch_bit_for_bit(precision):
-    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(37)
-    engine = EnsembleEngine(
-        [NativeEngine(model, precision, library(precision)) for model in models],
-        VOCAB - 1,
-        torch.device("cpu"),
-    )
-    together = search(engine, models[0], texts)
-    assert [search(engine, models[0], [text])[0] for text in texts] == together
-    assert together != search(engine.engines[0], models[0], texts)
