@@ -1,21 +1,19 @@
 """The parser of Markdown, which also records where inline markup stands.
 
-markdown-it says in which lines a paragraph is, but not at which characters its marks are. The parser for inline markup
-is replaced by one whose tokens remember where the rule that made them began and ended.
+markdown-it says in which lines a paragraph is, but not at which characters its marks are. So each rule of inline markup
+writes into its tokens where it began and ended.
 
 Lines that mean something to a program of documentation, such as MkDocs, Docusaurus, Jekyll or GitHub, are no part
 of a paragraph; at most they have a title, which is text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 
 from markdown_it import MarkdownIt
-from markdown_it.parser_inline import ParserInline
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote.index import footnote_def
 
@@ -141,63 +139,33 @@ def read_formula_block(state: StateBlock, first: int, last: int, silent: bool) -
     return False
 
 
-# By what each rule of inline markup begins with; none begins with another character.
-_RULES = {
-    "\n": ("newline",), "\\": ("formula", "escape"), "`": ("backticks",), "~": ("strikethrough",), "*": ("emphasis",),
-    "_": ("emphasis",), "[": ("link",), "!": ("image",), "<": ("autolink", "html_inline"), "&": ("entity",), "$": ("formula",),
-    "{": ("template",),
-}  # fmt: skip
+Rule = Callable[[StateInline, bool], bool]
 
 
-class _InlineParser(ParserInline):
-    """Reads inline markup with the rules that a character may begin, and records the places of their tokens.
-
-    Args:
-        parser: Has the rules of CommonMark.
-    """
-
-    def __init__(self, parser: ParserInline) -> None:
-        super().__init__()
-        self.ruler, self.ruler2 = parser.ruler, parser.ruler2
-        for kind, pattern in (("formula", _FORMULA), ("template", _TEMPLATE)):
-            self.ruler.before("escape", kind, partial(_read_kept, kind=kind, pattern=pattern))
-        found = {rule.name: rule.fn for rule in self.ruler.__rules__}
-        self._text = found["text"]
-        self._rules = {first: [found[name] for name in names] for first, names in _RULES.items()}
-
-    def tokenize(self, state: StateInline) -> None:
-        """Read a text, or the label of a link."""
-        while state.pos < state.posMax:
-            start, count = state.pos, len(state.tokens)
-            rules = self._rules.get(state.src[start], [self._text])
-            is_deep = state.level >= state.md.options["maxNesting"]
-            if is_deep or not any(rule(state, False) for rule in rules):
-                state.append_pending(state.src[start])
-                state.pos += 1
-            elif len(state.tokens) > count:
-                _record(state, start, state.tokens[count:])
-        if state.pending:
-            state.pushPending()
-
-
-def _record(state: StateInline, start: int, tokens: Sequence[Token]) -> None:
-    """Write into tokens where they stand; a rule has made them, which began at a place.
+def _record(rule: Rule) -> Rule:
+    """Return a rule of inline markup that writes into its tokens where they stand.
 
     A rule for delimiters makes a token for each, behind the text before them.
     """
-    if state.src[start] in "*_~":
+
+    def read(state: StateInline, silent: bool) -> bool:
+        start, count = state.pos, len(state.tokens)
+        if not rule(state, silent):
+            return False
         at = state.pos
-        for token in reversed(tokens):
-            if at > start:
-                token.meta["span"] = at - len(token.content), at
-            at -= len(token.content)
-        return
-    for token in tokens:
-        if token.type != "text" and "span" not in token.meta:
-            token.meta["span"] = start, state.pos
-            if state.src[start] in "[!":
-                label = start + (1 if state.src[start] == "[" else 2)
-                token.meta["label"] = label, state.md.helpers.parseLinkLabel(state, label - 1)
+        for token in reversed(state.tokens[count:]):
+            if state.src[start] in "*_~":
+                if at > start:
+                    token.meta["span"] = at - len(token.content), at
+                at -= len(token.content)
+            elif token.type != "text" and "span" not in token.meta:
+                token.meta["span"] = start, state.pos
+                if state.src[start] in "[!":
+                    label = start + (1 if state.src[start] == "[" else 2)
+                    token.meta["label"] = label, state.md.helpers.parseLinkLabel(state, label - 1)
+        return True
+
+    return read
 
 
 _DEEPEST_BOX = 80  # columns; there is code in deeper ones
@@ -233,7 +201,11 @@ def make_parser() -> MarkdownIt:
     parser.block.ruler.before(
         "reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]}
     )
-    parser.inline = _InlineParser(parser.inline)
+    rules = parser.inline.ruler
+    for kind, pattern in (("formula", _FORMULA), ("template", _TEMPLATE)):
+        rules.before("escape", kind, partial(_read_kept, kind=kind, pattern=pattern))
+    for rule in rules.__rules__:
+        rules.at(rule.name, _record(rule.fn))
     return parser
 
 
