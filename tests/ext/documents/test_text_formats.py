@@ -326,7 +326,7 @@ def test_an_attribute_in_a_table_does_not_end_its_cell():
 
 
 def test_a_translation_does_not_become_markup_of_markdown():
-    marks = ("a *b* `c` [d](e) <b>", "a_ _b_", "&amp; ~~x~~", "a|b", "===", "$a$ $$ b $$")
+    marks = ("a *b* `c` [d](e) <b>", "a_ _b_", "&amp; ~~x~~", "a|b", "=== a", "$a$ $$ b $$")
     for text in ("1. a", "- a", "# a", *marks):
         document = open_document(b"x | y\n--|--\nx | y\n\nx\n", "x.md")
         out = document.write([Translated(text) for _ in document.paragraphs])
@@ -343,12 +343,15 @@ def test_a_backslash_stands_where_a_translation_would_become_markup(source, targ
 
 def test_a_translation_does_not_become_code_or_lose_its_end():
     starts = ("    a", " \t a", "  # a", "   - a", " 1) a")
-    for text in ("a #", "C ##  ", " ##", "     > a #", *starts):
+    for text in ("a #", "C ##  ", "     > a #", *starts):
         document = open_document(b"# x\n\n## x ##\n\nx\n\n- x\n\nx\n===\n", "x.md")
         out = document.write([Translated(text) for _ in document.paragraphs])
         again = open_document(out, "x.md")
         assert [paragraph.text for paragraph in again.paragraphs] == [text.strip()] * 5
     assert translated("a #b # c#\n", "x.md") == "A #B # C#\n"
+    heading = open_document(b"# x\n\ny\n---\n", "x.md")
+    out = heading.write([Translated(text) for text in (" ##", "===")])
+    assert out == b"#  \\##\n\n\\===\n---\n"
 
 
 def test_marks_of_emphasis_are_written_at_words_only():

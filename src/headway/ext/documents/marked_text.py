@@ -6,7 +6,7 @@ string; in office files it is a tuple of what stands in the tree of XML (`office
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple
 
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
@@ -54,8 +54,6 @@ class Part(NamedTuple):
     inner: "tuple[MarkedEntry, ...]" = ()
 
 
-# Returns what is translated of some parts, and the rest, which stays as it is.
-Divide = Callable[[Sequence[Part]], Iterable[str | Paragraph]]
 WriteParagraph = Callable[[Paragraph, Translated], str]
 
 
@@ -98,40 +96,16 @@ def make_paragraph(parts: Sequence[Part]) -> Paragraph:
     return Paragraph(text, elements or (), source=source, lines=lines or ())
 
 
-def make_node(parts: Sequence[Part]) -> str | Paragraph:
-    """Return a block if there is text for translation in its parts, or else their source, which stays as it is."""
-    if any(part.kind == "text" and part.text.strip() for part in parts):
-        return make_paragraph(parts)
-    return "".join(part.source for part in parts)
-
-
-def make_plain_nodes(parts: Sequence[Part]) -> list[str | Paragraph]:
-    """Return the only node of some parts; see `make_node`."""
-    return [make_node(parts)]
-
-
-def make_translatable_nodes(parts: Sequence[Part]) -> list[str | Paragraph]:
-    """Return the only node of some parts; one without words stays as it is."""
-    node = make_node(parts)
-    return [node if isinstance(node, str) or is_translatable(node.text) else node.source]
-
-
-def make_nodes(parts: Iterable[Part], divide: Divide = make_plain_nodes) -> list[str | Paragraph]:
-    """Return the blocks of text between breaks, and what stays as it is.
-
-    Args:
-        parts: Text, markup and breaks.
-        divide: Returns the nodes between two breaks.
-    """
+def make_nodes(parts: Iterable[Part]) -> list[str | Paragraph]:
+    """Return the blocks of text between breaks, and what stays as it is: breaks, and what has no words outside of code."""
     nodes: list[str | Paragraph] = []
-    run: list[Part] = []
-    for part in parts:
-        if part.kind == "break":
-            nodes += [*(divide(run) if run else ()), part.source]
-            run = []
-        else:
-            run.append(part)
-    return [*nodes, *divide(run)]
+    for is_break, group in groupby(parts, key=lambda part: part.kind == "break"):
+        run = [*group]
+        has_text = any(part.kind == "text" and part.text.strip() for part in run)
+        block = make_paragraph(run) if has_text and not is_break else None
+        is_block = block is not None and is_translatable(block.text)
+        nodes.append(block if block and is_block else "".join(part.source for part in run))
+    return nodes
 
 
 class MarkedText:
@@ -140,25 +114,15 @@ class MarkedText:
     Args:
         parts: Text, markup and breaks; their sources together are the text.
         write_paragraph: Returns the source of a translated block.
-        divide: Returns the nodes between two breaks.
 
     Attributes:
         paragraphs: The texts in markup, and then the blocks.
     """
 
-    __slots__ = ("_divide", "_nodes", "_parts", "_write_paragraph", "paragraphs")
+    __slots__ = ("_nodes", "_parts", "_write_paragraph", "paragraphs")
 
-    def __init__(
-        self,
-        parts: Sequence[Part],
-        write_paragraph: WriteParagraph,
-        divide: Divide = make_plain_nodes,
-    ) -> None:
-        self._nodes, self._write_paragraph, self._divide = (
-            make_nodes(parts, divide),
-            write_paragraph,
-            divide,
-        )
+    def __init__(self, parts: Sequence[Part], write_paragraph: WriteParagraph) -> None:
+        self._nodes, self._write_paragraph = make_nodes(parts), write_paragraph
         inner = [block for part in parts for each in part.inner for block in each.paragraphs]
         self._parts = parts if any(part.inner for part in parts) else ()
         self.paragraphs = [*inner, *(node for node in self._nodes if isinstance(node, Paragraph))]
@@ -172,7 +136,7 @@ class MarkedText:
         left, nodes = iter(translations), self._nodes
         if self._parts:
             parts = [part._replace(source=_write_inner(part, left)) for part in self._parts]
-            nodes = make_nodes(parts, self._divide)
+            nodes = make_nodes(parts)
         return "".join(
             node if isinstance(node, str) else self._write_paragraph(node, next(left))
             for node in nodes

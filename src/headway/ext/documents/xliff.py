@@ -15,7 +15,6 @@ from headway.ext.documents.marked_text import (
     MarkedText,
     Part,
     make_kept,
-    make_translatable_nodes,
 )
 from headway.ext.documents.mnemonics import read_label
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
@@ -168,7 +167,7 @@ def read_xliff(data: bytes, options: DocumentOptions) -> Document:
     units = [*_read_units(root)]
     for unit in units:
         parts = [*_make_parts(unit, options.is_complete)]
-        unit.text = MarkedText(parts, write_page_paragraph, make_translatable_nodes)
+        unit.text = MarkedText(parts, write_page_paragraph)
         unit.holder.children = unit.source.children = ()  # which have been read, and take memory
     found = [unit for unit in units if unit.text.paragraphs]
     return EditedFile(file, found, edits, partial(read_label, language=options.target))

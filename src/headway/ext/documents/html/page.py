@@ -6,9 +6,9 @@ translation, stay as they are. Nothing is validated: what is not a tag is text.
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from headway.ext.documents.html.elements import (
     BORDERS,
@@ -41,8 +41,6 @@ from headway.ext.documents.marked_text import (
     Part,
     find_partners,
     make_kept,
-    make_node,
-    make_translatable_nodes,
     write_paragraph,
 )
 from headway.ext.documents.paragraph import Paragraph, Translated
@@ -81,7 +79,7 @@ def _find_attribute(token: Token, name: str, parts: Sequence[Part]) -> MarkedEnt
 def _make_text(parts: Sequence[Part], before: str) -> MarkedText:
     """Return a text; ``before`` is the character before its attribute's value, "": it is in none."""
     escape = partial(_escape, before=before)
-    return MarkedText(parts, partial(write_paragraph, escape=escape), make_translatable_nodes)
+    return MarkedText(parts, partial(write_paragraph, escape=escape))
 
 
 def _escape(text: str, before: str) -> str:
@@ -206,24 +204,27 @@ def _read_text(tokens: Sequence[Token]) -> str:
     return "".join(decode_text(token) for token in tokens if token.kind in ("text", "template"))
 
 
-def divide_html(run: Sequence[Part]) -> Iterator[str | Paragraph]:
-    """Yield the blocks of a line, and what stands between links and other elements that are seen apart."""
-    at = 0
-    for gap in find_gaps(run):
-        yield from _make_trimmed(run[at : gap.start])
-        yield "".join(part.source for part in run[gap.start : gap.stop])
-        at = gap.stop
-    yield from _make_trimmed(run[at:])
+def set_apart(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield parts with breaks between links and other elements that are seen apart, and around each text between breaks:
+    tags of elements that begin before it or end behind it do not move with its words.
+    """
+    for is_break, group in groupby(parts, key=lambda part: part.kind == "break"):
+        run, at = [*group], 0
+        for gap in () if is_break else find_gaps(run):
+            yield from _trim(run[at : gap.start])
+            yield Part("break", "")
+            yield from (part._replace(kind="break") for part in run[gap.start : gap.stop])
+            at = gap.stop
+        yield from run if is_break else _trim(run[at:])
 
 
-def _make_trimmed(run: Sequence[Part]) -> Iterator[str | Paragraph]:
-    """Yield a block between the tags of elements that begin before it or end behind it, which do not move with its words."""
+def _trim(run: Sequence[Part]) -> Iterator[Part]:
+    """Yield parts in which the tags without a partner at both ends are breaks."""
     partner = find_partners(run)
     start = _count_outer(run, partner, range(len(run)))
     end = len(run) - _count_outer(run, partner, range(len(run) - 1, start - 1, -1))
-    yield "".join(part.source for part in run[:start])
-    yield make_node(run[start:end])
-    yield "".join(part.source for part in run[end:])
+    for number, part in enumerate(run):
+        yield part if start <= number < end else part._replace(kind="break")
 
 
 def _count_outer(run: Sequence[Part], partner: Mapping[int, int], numbers: Sequence[int]) -> int:
@@ -253,9 +254,8 @@ class HtmlPage(MarkedText):
     def __init__(
         self, source: str, language: str = "", document: LanguagePair | None = None
     ) -> None:
-        super().__init__(
-            [*read_parts(source, language, document)], write_page_paragraph, divide_html
-        )
+        parts = [*set_apart(read_parts(source, language, document))]
+        super().__init__(parts, write_page_paragraph)
 
 
 def write_page_paragraph(block: Paragraph, translated: Translated) -> str:

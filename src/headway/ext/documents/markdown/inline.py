@@ -16,7 +16,6 @@ from headway.ext.documents.marked_text import (
     Part,
     WriteParagraph,
     make_kept,
-    make_translatable_nodes,
     replace_elements,
     write_paragraph,
 )
@@ -103,7 +102,7 @@ def _make_title(source: str, start: int, end: int) -> MarkedEntry:
     def write(block: Paragraph, translated: Translated) -> str:
         return write_paragraph(block, translated, lambda text: special.sub(r"\\\g<0>", text))
 
-    return MarkedEntry(start, end, MarkedText(parts, write, make_translatable_nodes))
+    return MarkedEntry(start, end, MarkedText(parts, write))
 
 
 def _join_image(element: Sequence[Part], write: WriteParagraph) -> Part | None:
