@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -86,32 +86,7 @@ _ADDRESS = re.compile(
 _NO_NAME = re.compile(r"[^\w\- ]")
 
 
-class HeadingNames:
-    """The names by which links find the headings of a file, before and after its translation.
-
-    Args:
-        headings: The text of each heading, and its translation; they are read if there is a link.
-    """
-
-    def __init__(self, headings: Iterable[tuple[str, str]]) -> None:
-        self._headings = headings
-
-    @cached_property
-    def _names(self) -> dict[str, str]:
-        headings = [*self._headings]
-        own, other = (_make_names([heading[side] for heading in headings]) for side in (0, 1))
-        return dict(zip(own, other, strict=True))
-
-    def follow(self, text: str) -> str:
-        """Return Markdown with the new names in its links."""
-        return _ADDRESS.sub(self._replace, text) if "#" in text else text
-
-    def _replace(self, found: re.Match[str]) -> str:
-        name = self._names.get(unquote(found[2]))
-        return found[0] if name is None or name == unquote(found[2]) else found[1] + name
-
-
-def _make_names(headings: Sequence[str]) -> list[str]:
+def _make_names(headings: Iterable[str]) -> list[str]:
     """Return the names of headings as GitHub makes them: one that another heading has gets a number."""
     counts = Counter[str]()
     names = []
@@ -166,14 +141,24 @@ class _MarkdownFile(EditedFile):
     def _list_edits(self, translations: Sequence[Translated]) -> list[Edit]:
         """Return what changes in the file; links to its headings follow them."""
         edits = {edit.start: edit for edit in super()._list_edits(translations)}
-        text = self._file.text
-        changed = (edits[start] for start in self._headings)
-        names = HeadingNames(
-            (self._read_block(text[start:end]).text, self._read_block(new).text)
-            for start, end, new in changed
+        if not any(_ADDRESS.search(edit.replacement) for edit in edits.values()):
+            return [*edits.values()]
+        headings = [edits[start] for start in self._headings]
+        before = (self._file.text[start:end] for start, end, _ in headings)
+        after = (edit.replacement for edit in headings)
+        own, new = (
+            _make_names(self._read_block(source).text for source in sources)
+            for sources in (before, after)
         )
+        names = dict(zip(own, new, strict=True))
+
+        def follow(found: re.Match[str]) -> str:
+            name = unquote(found[2])
+            return found[0] if names.get(name, name) == name else found[1] + names[name]
+
         return [
-            edit._replace(replacement=names.follow(edit.replacement)) for edit in edits.values()
+            edit._replace(replacement=_ADDRESS.sub(follow, edit.replacement))
+            for edit in edits.values()
         ]
 
     def _read_block(self, written: str) -> Paragraph:
