@@ -43,8 +43,6 @@ _END = re.compile(r"[.!?…。！？:;](?:[\"'”’»)\]♪\s-]|<[^<>]*>)*\Z|[�
 _SPEAKER = r"(?:[-–—]|>>|&gt;&gt;)"  # what marks that another one speaks
 _TAGGED_SPEAKER = re.compile(rf"(?:{TAG})*{_SPEAKER}")
 _DASH = re.compile(rf"{_TAGGED_SPEAKER.pattern}[ \t]*(?=\S)")
-# Tags whose opening ones stand before the text.
-_CLOSING = re.compile(r"[^<>]*?((?:</[^<>\r\n]*>)+)\Z")
 # At the start of a line: the name of a speaker, each word with a capital, or a note in brackets.
 _ASIDE = re.compile(
     r"(?:(?:[^\W\d_a-z][\w.'’-]*(?: [^\W_a-z][\w.'’-]*){0,2}):|\[(?P<heard>[^\[\]\r\n]*)\]:?|\((?P<seen>[^()\r\n]*)\):?)(?=[ \t\r\n|\\]|\Z)"
@@ -190,8 +188,6 @@ def _read_cue(text: str, time: _Time, grammar: CueGrammar, place: str) -> Iterat
     for start, end in _split_speakers(text, time.start, time.end, grammar):
         dash = _DASH.match(text, start, end)  # of a speaker: it stays
         for at, last, is_note in _split_notes(text, dash.end() if dash else start, end):
-            if closing := _CLOSING.match(text, at, last):
-                last = closing.start(1)
             most = 0
             if not is_note:
                 whole = f"{text[time.start : at]}x{text[last : time.end]}"
