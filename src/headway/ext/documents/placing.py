@@ -8,7 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 from itertools import accumulate
 
 from headway.ext.documents.element_places import (
@@ -407,23 +406,22 @@ def _divide_elements(found: Sequence[WordRange]) -> list[WordRange]:
     Args:
         found: Elements, sorted by their words.
     """
-    if not any(map(_is_divisible, found)):
-        return [*found]
     others = [each for each in found if each[0] < each[1] and not each[2].is_kept]
     starts = [first for first, _, _ in others]
-    # A number tells elements with the same words apart; the list is a heap, because it is sorted.
-    waiting = [(first, last, number) for number, (first, last, _) in enumerate(found)]
     divided = []
-    while waiting:
-        first, last, number = heappop(waiting)
-        other = bisect_right(starts, first)
-        end = last
-        if _is_divisible(found[number]) and other < len(others) and others[other][1] <= last:
-            end, rest, _ = others[other]
-            if rest < last:
-                heappush(waiting, (rest, last, number))
-        divided.append((first, end, found[number][2]))
-    return divided
+    for number, (first, last, element) in enumerate(
+        found
+    ):  # which tells those with the same words apart
+        at, other = first, bisect_right(starts, first)
+        while (
+            _is_divisible((at, last, element)) and other < len(others) and others[other][1] <= last
+        ):
+            divided.append((at, others[other][0], number))
+            at = others[other][1]
+            other = bisect_right(starts, at)
+        if at == first or at < last:
+            divided.append((at, last, number))
+    return [(first, last, found[number][2]) for first, last, number in sorted(divided)]
 
 
 def _is_divisible(item: WordRange) -> bool:
