@@ -209,39 +209,23 @@ def _join_note_mark(
 
     As text it would be a part of the word, and the word's translation would take its place.
     """
-    if not is_note_mark(element[0].name, element[0].source):
+    opening = element[0]
+    if opening.name.strip("<>") != "sup" and "noteref" not in opening.source:
         return None
-    last = next(
-        (each.text[-1:] for each in reversed(before) if each.kind in _TEXTS and each.text), " "
+    last, inside, first = (
+        "".join(part.text for part in parts if part.kind in _TEXTS)
+        for parts in (before, element, after)
     )
-    first = next((each.text[:1] for each in after if each.kind in _TEXTS), " ")
-    inside = "".join(each.text for each in element if each.kind in _TEXTS)
-    is_mark = is_behind_a_word(last, inside, first)
-    return Part("point", _join_sources(element)) if is_mark else None
-
-
-def _join_sources(parts: Sequence[Part]) -> Any:
-    """Return the sources of parts as one."""
-    sources = [part.source for part in parts]
-    are_texts = all(isinstance(source, str) for source in sources)
-    return "".join(sources) if are_texts else tuple(chain.from_iterable(sources))
-
-
-def is_note_mark(name: str, source: Any) -> bool:
-    """Return whether an element may be the mark of a note, by its name and its opening tag."""
-    return name.strip("<>") == "sup" or "noteref" in source
-
-
-def is_behind_a_word(before: str, inside: str, after: str) -> bool:
-    """Return whether a text without letters is set apart from the word that it touches.
-
-    Args:
-        before: The character before it.
-        inside: The text.
-        after: The character behind it.
-    """
     is_short = 0 < len(inside) <= _LONGEST_MARK and not any(map(str.isalpha, inside))
-    return is_short and not before.isspace() and not after.isalnum()
+    is_apart = not last[-1:].isspace() and not first[:1].isalnum()
+    return Part("point", join_sources(element)) if is_short and last and is_apart else None
+
+
+def join_sources(parts: Sequence[Part]) -> Any:
+    """Return the sources of parts as one: a string, or a tuple of what stands in a tree of XML."""
+    if isinstance(parts[0].source, str):
+        return "".join(part.source for part in parts)
+    return tuple(chain.from_iterable(part.source for part in parts))
 
 
 def find_partners(parts: Sequence[Part]) -> dict[int, int]:

@@ -218,10 +218,9 @@ def _make_part(token: Token, raw: str, places: Sequence[int], source: str) -> It
         yield Part("text", raw, token.content)
     elif kind == "code_inline":
         yield make_kept(raw, " ".join(raw.strip("`").split()))
-    elif kind == "formula":
-        yield make_kept(raw, " ".join(raw.split()))
-    elif kind == "template":  # or attributes
-        yield make_kept(raw, " ".join(raw.split()) if raw.startswith("{{") else "")
+    elif kind == "kept":  # tags of templates that print nothing, and attributes, stand for no word
+        is_word = raw.startswith("{{") or not raw.startswith("{")
+        yield make_kept(raw, " ".join(raw.split()) if is_word else "")
     elif kind == "link_open" and token.markup == "autolink":
         yield make_kept(raw, raw[1:-1])
     elif kind.endswith("_open"):

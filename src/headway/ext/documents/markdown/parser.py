@@ -9,7 +9,6 @@ of a paragraph; at most they have a title, which is text.
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -41,13 +40,6 @@ def read_kept_lines(state: StateBlock, first: int, last: int, silent: bool) -> b
     return True
 
 
-def push_text(state: StateBlock, line: int, text: str | None) -> None:
-    """Add a text that is a part of a line, if there is one."""
-    if text:
-        token = state.push("inline", "", 0)
-        token.content, token.map, token.children = text, [line, line + 1], []
-
-
 def _match(pattern: re.Pattern[str], state: StateBlock, line: int) -> re.Match[str] | None:
     """Return what a pattern finds in a line that is no code and not very long, and begins with a mark."""
     start, end = state.bMarks[line] + state.tShift[line], state.eMarks[line]
@@ -61,14 +53,10 @@ def _find_end(state: StateBlock, first: int, last: int, ending: re.Pattern[str])
     for number in range(first, last):
         if state.sCount[number] < state.blkIndent and not state.isEmpty(number):
             return number
-        if not state.is_code_block(number) and ending.match(_get_line(state, number)):
+        line = state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
+        if not state.is_code_block(number) and ending.match(line):
             return number + 1
     return last
-
-
-def _get_line(state: StateBlock, number: int) -> str:
-    """Return a line without its indentation."""
-    return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
 
 
 _NAME = r"\{\w[^{}\\^\n]*\}"  # of a placeholder such as ${name}
@@ -79,15 +67,15 @@ _NO_FORMULA = rf"""
 """
 # As in Pandoc: no space stands behind the first $ or before the last one, and no digit behind that. The next $
 # decides, so that no text is read twice: $HOME and $PATH are two words. The $ in %1$s begins and ends nothing.
-_FORMULA = re.compile(
+_KEPT = re.compile(
     rf"""
     \\\( (?:[^\\`]|\\[^()])++ \\\)
     | \$\$ (?!{_NAME}) (?:[^$\\]|\\.|\$(?!\$))++ \$\$
     | (?<!%\d)(?<!%\d\d) \$ (?![\s$]|{_NO_FORMULA}) (?:[^$\\]|\\.)++ (?<!\s)(?<!%\d)(?<!%\d\d) \$ (?!\d|{_NAME})
+    | \{{[#.:%{{][^{{}}\n]*\}}+ | \{{[ ]*(?:[.\#]|\w+=)[^{{}}\n]*\}}  # templates and attributes
     """,
     re.DOTALL | re.VERBOSE,
 )
-_TEMPLATE = re.compile(r"\{[#.:%{][^{}\n]*\}+|\{ *(?:[.#]|\w+=)[^{}\n]*\}")  # and attributes
 _BLOCK_START = re.compile(r"\$\$|\\\[|\\begin\{(\w+\*?)\}")
 _ENDS = {"$$": "$$", r"\[": r"\]"}
 # A number or a label can follow.
@@ -96,13 +84,13 @@ _BLOCK_END = re.compile(r"[ \t]*+(?:\([^()]*\)|\{[^{}]*\})?[ \t]*+\Z")
 _MOST_LINES = 100
 
 
-def _read_kept(state: StateInline, silent: bool, kind: str, pattern: re.Pattern[str]) -> bool:
+def _read_kept(state: StateInline, silent: bool) -> bool:
     """Read what stays: a formula between ``$``, ``$$``, or ``\\(`` and ``\\)``, a template such as ``{{ page.title }}``, or attributes."""
-    found = pattern.match(state.src, state.pos, state.posMax)
+    found = _KEPT.match(state.src, state.pos, state.posMax)
     if found is None:
         return False
     if not silent:
-        state.push(kind, "", 0)
+        state.push("kept", "", 0)
     state.pos = found.end()
     return True
 
@@ -202,8 +190,7 @@ def make_parser() -> MarkdownIt:
         "reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]}
     )
     rules = parser.inline.ruler
-    for kind, pattern in (("formula", _FORMULA), ("template", _TEMPLATE)):
-        rules.before("escape", kind, partial(_read_kept, kind=kind, pattern=pattern))
+    rules.before("escape", "kept", _read_kept)
     for rule in rules.__rules__:
         rules.at(rule.name, _record(rule.fn))
     return parser
@@ -219,8 +206,10 @@ def _read_marker(state: StateBlock, first: int, last: int, silent: bool) -> bool
     found = _match(_MARKER, state, first)
     if silent or not found:
         return bool(found)
-    push_text(state, first, next(filter(None, found.group(*_TITLES)), ""))
     end = first + 1
+    if title := next(filter(None, found.group(*_TITLES)), ""):
+        token = state.push("inline", "", 0)
+        token.content, token.map, token.children = title, [first, end], []
     if found["box"] and state.blkIndent < _DEEPEST_BOX:
         while end < last and (state.isEmpty(end) or state.sCount[end] >= state.blkIndent + 4):
             end += 1

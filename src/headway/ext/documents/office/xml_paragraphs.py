@@ -18,6 +18,7 @@ from headway.ext.documents.marked_text import (
     Kind,
     Part,
     flatten,
+    join_sources,
     make_kept,
     make_paragraph,
 )
@@ -293,19 +294,15 @@ class _Reader:
 def _join_field(parts: Sequence[Part], field: _Field) -> list[Part]:
     """Return the parts of a field as an element around its result, or as one part."""
     if not field.separate:
-        return [Part("point", _join_pieces(parts))]
+        return [Part("point", join_sources(parts))]
     behind = field.separate + 1 - field.start
     result = parts[behind:-1]
     texts = [" " if part.kind == "line" else part.text for part in result]
     is_form = field.kind == _FORM and any(map(is_translatable, texts))
     if field.kind not in _TEXT_FIELDS and not is_form:
-        return [make_kept(_join_pieces(parts), "".join(texts))]
-    opening = Part("open", _join_pieces(parts[:behind]), name=_FIELD, is_element=True)
+        return [make_kept(join_sources(parts), "".join(texts))]
+    opening = Part("open", join_sources(parts[:behind]), name=_FIELD, is_element=True)
     return [opening, *result, parts[-1]._replace(is_element=True)]
-
-
-def _join_pieces(parts: Sequence[Part]) -> tuple[Any, ...]:
-    return tuple(piece for part in parts for piece in part.source)
 
 
 def _read_texts(node: Node) -> str:
