@@ -12,12 +12,12 @@ from headway.translation.search.beam_search import Hypothesis
 
 def translate_texts(translator, texts, **options):
     """Translate texts of any length."""
-    return run(together(map(TextPipeline.of([translator], **options).translate, texts)))
+    return run(together(map(TextPipeline([translator], **options).translate, texts)))
 
 
 def split_text(translator, text, *, is_document=False):
     """Split a text into the sentences that a model translates."""
-    pipeline = TextPipeline.of([translator], is_document=is_document)
+    pipeline = TextPipeline([translator], is_document=is_document)
     return pipeline.split(pipeline.route[0], text)
 
 

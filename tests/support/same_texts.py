@@ -113,7 +113,7 @@ def ask(client, case):
 def translate(translator, case, search):
     """Return what the library, and with it the command, makes of a case."""
     if case.kind == "html":
-        pipeline = TextPipeline.of([translator], search, align=True, is_document=True)
+        pipeline = TextPipeline([translator], search, align=True, is_document=True)
         page = translate_page(
             pipeline, write_file(case), lambda text: HtmlPage(text, language="en")
         )
@@ -125,7 +125,7 @@ def translate(translator, case, search):
     if case.kind == "glossary":
         translator = translator.with_glossary(Glossary.of(case.more["terms"]))
     found: TextTranslation = run(
-        TextPipeline.of(
+        TextPipeline(
             [translator], search, alternatives=case.more.get("alternatives", 0),
             align=case.kind == "align", quality=case.kind == "quality",
         ).translate(case.text)

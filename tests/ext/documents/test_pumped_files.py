@@ -102,7 +102,7 @@ def test_a_paragraph_and_a_text_have_bounds(monkeypatch):
 def test_a_long_paragraph_that_stays_costs_no_object_for_each_word(translator):
     text = "\u0434 " * 400_000  # no letter of the model
     with bounded(seconds=20, megabytes=64):
-        pipeline = TextPipeline.of([translator], align=True, is_document=True)
+        pipeline = TextPipeline([translator], align=True, is_document=True)
         whole = run(translate_paragraph(pipeline, Paragraph(text)))
     assert (whole.text, whole.links) == (text, None)
     links = WordLinks.identity("a b")

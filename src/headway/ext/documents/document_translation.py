@@ -164,7 +164,7 @@ def translate_document(
     quality: bool = False,
 ) -> Iterator[TextTranslation]:
     """Yield the translations of a document's paragraphs."""
-    pipeline = TextPipeline.of(
+    pipeline = TextPipeline(
         [translator], search, align=True, quality=quality, is_document=True, window=WINDOW
     )
     jobs = (translate_paragraph(pipeline, paragraph) for paragraph in document.paragraphs)

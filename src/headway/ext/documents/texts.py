@@ -59,28 +59,6 @@ class SplitText:
         return [self.language_name + sentence for sentence in self.sentences]
 
     @classmethod
-    def split(
-        cls, pipeline: Pipeline, text: str, is_split: bool = True, is_document: bool = False
-    ) -> "SplitText":
-        """Split a text that a model will translate.
-
-        Args:
-            pipeline: What will translate it.
-            text: Any text.
-            is_split: See `divide`.
-            is_document: Whether the text is of a document, in which symbols alone stay, and texts in another script.
-        """
-        tokenizer = pipeline.forward.tokenizer
-        if is_document and (is_symbol(text) or not is_readable(text, tokenizer)):
-            return cls(text, [text], [])
-        stripped = text.lstrip()
-        name = tokenizer.named_language(stripped)
-        rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
-        return replace(
-            cls.divide(rest, pipeline.languages[0], is_split), text=text, language_name=name
-        )
-
-    @classmethod
     def divide(cls, text: str, language: str, is_split: bool = True) -> "SplitText":
         """Split a text without the name of a language.
 
@@ -200,27 +178,28 @@ class TextTranslation:
         return Translated(self.text, self.links, self.kept, is_finished=is_good or finished == 0)
 
 
-@dataclass(frozen=True)
 class TextPipeline:
     """How texts of any length are translated, by one model after the other.
 
-    Attributes:
-        route: The pipelines of the models, none of which splits a line into sentences; empty: texts stay as they are.
-        align: Whether the words of each text and its translation are linked.
+    Args:
+        route: The models; each translates what the one before it has written. If there are none, texts stay as they are.
+        search: Search settings; None: those of each model.
+        alternatives: Further translations of each text, by the last model.
+        align: Also link the words of each text and its translation.
+        quality: Also rate the translation of each sentence, and translate again what looks broken.
         is_split: Translate each sentence of a line by itself.
-        is_document: Whether the texts are of a document; see `SplitText.split` and `finish_sentence`.
+        is_document: Whether the texts are of a document; see `split` and `finish_sentence`.
         window: Sentences of a text that are translated together; None: all.
+
+    Attributes:
+        route: The pipelines of the models, none of which splits a line into sentences.
+
+    Raises:
+        HeadwayError: If a model cannot do so; see `Translator.pipeline`.
     """
 
-    route: tuple[Pipeline, ...]
-    align: bool = False
-    is_split: bool = True
-    is_document: bool = False
-    window: int | None = None
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         route: "Sequence[Translator]",
         search: SearchConfig | None = None,
         *,
@@ -230,30 +209,16 @@ class TextPipeline:
         is_split: bool = True,
         is_document: bool = False,
         window: int | None = None,
-    ) -> "TextPipeline":
-        """Return the pipeline of models.
-
-        Args:
-            route: The models; each translates what the one before it has written.
-            search: Search settings; None: those of each model.
-            alternatives: Further translations of each text, by the last model.
-            align: Also link the words of each text and its translation.
-            quality: Also rate the translation of each sentence, and translate again what looks broken.
-            is_split: See the attributes, like the arguments that follow.
-            is_document: Likewise.
-            window: Likewise.
-
-        Raises:
-            HeadwayError: If a model cannot do so; see `Translator.pipeline`.
-        """
-        pipelines = []
+    ) -> None:
+        self.route: list[Pipeline] = []
         for number, translator in enumerate(route, 1):
             own = replace(search or translator.default_search, split_sentences=False)
             if alternatives and number == len(route):
                 n_best = 1 + alternatives
                 own = replace(own, n_best=n_best, beam=max(own.beam, n_best))
-            pipelines.append(translator.pipeline(own, align=align, quality=quality))
-        return cls(tuple(pipelines), align, is_split, is_document, window)
+            self.route.append(translator.pipeline(own, align=align, quality=quality))
+        self._align, self._window = align, window
+        self._is_split, self._is_document = is_split, is_document
 
     @property
     def keeps_text(self) -> bool:
@@ -267,25 +232,31 @@ class TextPipeline:
         """
         found: TextTranslation | None = None
         for pipeline in self.route:
-            before, found = found, (yield from self._translate(pipeline, text))
+            split, before = self.split(pipeline, text), found
+            parts = yield from together(map(pipeline.translate, split.lines), self._window)
+            found = join_sentences(split, parts, pipeline.languages, self._align, self._is_document)
             text = found.text
             if before is not None:
                 found.quality = min(before.quality, found.quality)
                 if before.links and found.links:
                     found.links = before.links.then(found.links)
         if found is None:
-            return TextTranslation(text, links=WordLinks.identity(text) if self.align else None)
+            return TextTranslation(text, links=WordLinks.identity(text) if self._align else None)
         return found
 
     def split(self, pipeline: Pipeline, text: str) -> SplitText:
-        """Split a text into the sentences that a model translates."""
-        return SplitText.split(pipeline, text, self.is_split, self.is_document)
+        """Split a text into the sentences that a model translates.
 
-    def _translate(self, pipeline: Pipeline, text: str) -> Job[TextTranslation]:
-        """Translate a text by one model."""
-        split = self.split(pipeline, text)
-        found = yield from together(map(pipeline.translate, split.lines), self.window)
-        return join_sentences(split, found, pipeline.languages, pipeline.align, self.is_document)
+        In a document symbols alone stay, and texts in another script.
+        """
+        tokenizer = pipeline.forward.tokenizer
+        if self._is_document and (is_symbol(text) or not is_readable(text, tokenizer)):
+            return SplitText(text, [text], [])
+        stripped = text.lstrip()
+        name = tokenizer.named_language(stripped)
+        rest = text[: len(text) - len(stripped)] + stripped[len(name) :] if name else text
+        found = SplitText.divide(rest, pipeline.languages[0], self._is_split)
+        return replace(found, text=text, language_name=name)
 
 
 def join_sentences(

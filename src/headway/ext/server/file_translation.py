@@ -78,7 +78,7 @@ async def _translate(
     paragraphs, route = await _open(order, process, context)
     route = await prepare_route(route, order, context)
     job.total = sum(len(paragraph.text) for paragraph in paragraphs)
-    pipeline = TextPipeline.of(
+    pipeline = TextPipeline(
         route, align=True, quality=order.quality, is_split=context.server.config.split_sentences,
         is_document=True, window=WINDOW,
     )  # fmt: skip

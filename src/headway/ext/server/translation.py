@@ -62,7 +62,7 @@ class TextTranslator:
             quality: Also rate the translations, and translate again what looks broken; the quality of a text
                 is the lowest of all models.
         """
-        pipeline = TextPipeline.of(
+        pipeline = TextPipeline(
             route, alternatives=alternatives, align=align, quality=quality, is_split=self.is_split
         )
         characters = sum(map(len, texts))
@@ -96,7 +96,7 @@ class TextTranslator:
         Returns:
             For each document its translation, with the sum of its paragraphs' scores and their mean quality.
         """
-        pipeline = TextPipeline.of(
+        pipeline = TextPipeline(
             route, align=True, quality=quality, is_split=self.is_split, is_document=True
         )
         if read is None and route:
@@ -121,7 +121,7 @@ class TextTranslator:
         translator, is_admitted = route[-1], len(route) > 1
         if not is_admitted:
             self._check_room(route, len(text))
-        pipeline = TextPipeline.of([translator], is_split=self.is_split)
+        pipeline = TextPipeline([translator], is_split=self.is_split)
         cut = partial(_cut, pipeline, text)
         split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
         if not is_admitted:  # as a whole, so that it is not rejected halfway
