@@ -12,6 +12,7 @@ from unicodedata import east_asian_width
 from headway.ext.documents.marked_text import Part, flatten, make_paragraph
 from headway.ext.documents.paragraph import Paragraph, Translated
 from headway.ext.documents.placing import place
+from headway.ext.protect import overlapped
 from headway.text import Span, WordLinks, find_words
 
 LINE = 42  # characters of a line that can be read in time, by most guidelines
@@ -171,9 +172,9 @@ def divide(texts: Sequence[str], translated: Translated) -> list[Translated]:
         ideal = start / len(source) * len(target)
         cuts.append(_find_cut(links, target, start, ideal, range(first, last + 1)))
     cuts.append(len(links.target))
+    spans = [(a, b - 1) for a, b in pairwise(starts)]
     return [
-        _part(target, links, links.target[a:b], (starts[number], starts[number + 1] - 1))
-        for number, (a, b) in enumerate(pairwise(cuts))
+        _part(translated.text, links, *each) for each in zip(spans, pairwise(cuts), strict=True)
     ]
 
 
@@ -205,23 +206,18 @@ def _find_cut(links: WordLinks, target: str, start: int, ideal: float, places: r
     return max(places, key=rate)
 
 
-def _part(target: str, links: WordLinks, words: Sequence[Span], span: Span) -> Translated:
-    """Return a part of a translation, with the links between its words and those of its text."""
-    if not words:
+def _part(target: str, links: WordLinks, span: Span, words: Span) -> Translated:
+    """Return some words of a translation, with the links between them and those of a part of the text."""
+    first, last = words
+    if first == last:
         return Translated("")
-    first, last = words[0][0], words[-1][1]
-    sources = [n for n, (a, b) in enumerate(links.source) if span[0] <= a and b <= span[1]]
-    targets = [n for n, (a, b) in enumerate(links.target) if first <= a and b <= last]
-    pairs = [
-        (s - sources[0], t - targets[0])
-        for s, t in links.pairs
-        if sources and targets and sources[0] <= s <= sources[-1] and targets[0] <= t <= targets[-1]
-    ]
+    own, end = overlapped(links.source, span)
+    start = links.target[first][0]
     return Translated(
-        target[first:last],
+        target[start : links.target[last - 1][1]],
         WordLinks(
-            [(links.source[n][0] - span[0], links.source[n][1] - span[0]) for n in sources],
-            [(links.target[n][0] - first, links.target[n][1] - first) for n in targets],
-            pairs,
+            [(a - span[0], b - span[0]) for a, b in links.source[own:end]],
+            [(a - start, b - start) for a, b in links.target[first:last]],
+            [(s - own, t - first) for s, t in links.pairs if own <= s < end and first <= t < last],
         ),
     )
