@@ -1,5 +1,6 @@
 """What the command prints without a model: help, settings, presets, and a line for each mistake of a user."""
 
+import re
 import shlex
 import shutil
 import zipfile
@@ -21,7 +22,7 @@ def record(side, model, out):
 def record_stored(side, out):
     """Write the help of each verb, the settings and presets, and the answers to mistakes."""
     overview = side.run("--help").out.decode()
-    verbs = [line.split()[0] for line in overview.splitlines() if line.startswith("  ") and "   " in line.strip()]  # fmt: skip
+    verbs = re.findall(r"^  (\w+)  ", overview, re.MULTILINE)
     pages = {
         "overview.txt": ["--help"], "settings.txt": ["config"], "server-settings.txt": ["config", "--only", "server"],
         **{f"verbs/{verb}.txt": [verb, "--help"] for verb in verbs},

@@ -1,4 +1,4 @@
-"""What docs/stability.md calls public, as text: ``python tests/support/interface.py`` records it anew.
+"""What docs/stability.md calls public in Python and over HTTP, as text: ``python tests/support/interface.py`` records it anew.
 
 It refuses to record another HTTP interface under a version that is too low.
 """
@@ -11,15 +11,10 @@ from pathlib import Path
 from starlette.requests import Request
 
 import headway
-from headway.cli.arguments import make_parser
-from headway.cli.verbs import list_verbs, load_verb
-from headway.config import setting_types
-from headway.config.sections import SECTIONS
 from headway.ext.server.models import load_models
 from headway.ext.server.routes import spec
 from headway.ext.server.server import Context, Server
 from headway.ext.server.server_settings import ServerConfig
-from headway.extension import collect
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "golden" / "interface"
@@ -30,7 +25,6 @@ def list_interfaces():
     """Return the lines of each recorded file."""
     return {
         "python.txt": [*list_names()],
-        "command-line.txt": [*list_options()],
         "http.txt": [*list_fields()],
     }
 
@@ -57,19 +51,6 @@ def _describe(name, value):
     if any(named):
         words.insert(named.index(True), "by name:")
     return f"{name}({', '.join(words)})".replace(":,", ":")
-
-
-def list_options():
-    """Yield the verbs with their arguments, and the settings."""
-    for verb in sorted(list_verbs()):
-        parser = make_parser(verb, load_verb(verb))
-        for action in parser._actions:
-            names = " ".join(action.option_strings) or str(action.metavar or action.dest)
-            yield f"{verb} {names}"
-        yield from (f"{verb} --{section}.NAME" for section in parser.sections)
-    yield from sorted(
-        f"setting {name}" for name in setting_types((*SECTIONS, *collect("sections")))
-    )
 
 
 def list_fields():
