@@ -2,27 +2,20 @@
 
 import json
 import os
-import runpy
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from headway.errors import HeadwayError
 from headway.ext.paper.rivals.classifying import train_classifier
 from headway.ext.paper.rivals.rival_training import train_rival
-from headway.ext.paper.running import workers
 from headway.ext.paper.running.planned_trial import RUNNER
 from headway.ext.paper.running.sources import code_version
 from headway.ext.paper.running.trial import Trial, read_trial, write_trial
 from headway.ext.paper.running.trial_run import run_trial
-from headway.ext.paper.running.workers import run_together
 from headway.locks import DirectoryLock
 from headway.translation.directory import WEIGHTS
-from support.processes import Forked
 from support.toy_scale import TOY
 
 
@@ -94,48 +87,3 @@ def test_a_trial_without_its_models_is_not_finished(tmp_path):
         (folder / WEIGHTS).touch()
     trial.directory.rename(tmp_path / "elsewhere")
     assert read_trial(tmp_path) is None
-
-
-class ForkedWorker(Forked):
-    """A worker that need not import torch; it is forked in the place of a new process."""
-
-    def __init__(self, command, stdout, **options):
-        ours, self.input = os.pipe()
-
-        def work():
-            os.setpgid(0, 0)
-            os.dup2(ours, 0)
-            os.close(self.input)
-            sys.argv = command[2:]
-            runpy.run_module(command[2], run_name="__main__", alter_sys=True)
-
-        super().__init__(work, Path(str(stdout.name)))
-        os.close(ours)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        os.close(self.input)
-
-
-# In place of the module `subprocess`.
-FORKING = SimpleNamespace(Popen=ForkedWorker, PIPE=subprocess.PIPE)
-
-
-@pytest.mark.slow
-def test_a_second_process_says_so_in_one_line_and_leaves_the_log_of_the_first(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setattr(workers, "subprocess", FORKING)
-    directory = tmp_path / "a"
-    directory.mkdir()
-    (directory / "log.txt").write_text("step 1\n")
-    lock = DirectoryLock(directory)
-    lock.acquire()
-    with pytest.raises(HeadwayError) as found:
-        list(run_together(run_trial, [directory], 1))
-    assert str(found.value).startswith(f"{directory}: process {os.getpid()} is at work here")
-    log = (directory / "log.txt").read_text().splitlines()
-    assert log == ["step 1", str(found.value)]
-    lock.release()
