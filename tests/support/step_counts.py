@@ -26,17 +26,18 @@ from headway.training.steps.trainer import Trainer
 
 VIEWS = {
     "_reshape_alias", "_unsafe_view", "alias", "as_strided", "detach", "device", "diagonal", "empty", "empty_like",
-    "empty_strided", "expand", "lift_fresh", "new_empty", "new_empty_strided", "permute", "select", "slice",
-    "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
+    "empty_strided", "expand", "lift_fresh", "new_empty", "new_empty_strided", "permute", "reshape", "select", "slice",
+    "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unflatten", "unfold", "unsqueeze", "view",
 }  # fmt: skip
 
 
 @dataclass
 class Counts(TorchDispatchMode):
-    """Operations that start a kernel, and the bytes of their arguments and results."""
+    """Operations that start a kernel, the bytes of their arguments and results, and the shapes of these."""
 
     launches: Counter[str] = field(default_factory=Counter)
     bytes: Counter[str] = field(default_factory=Counter)
+    shapes: list[tuple[str, torch.Size]] = field(default_factory=list)
 
     def __post_init__(self):
         super().__init__()
@@ -48,6 +49,8 @@ class Counts(TorchDispatchMode):
             self.launches[name] += 1
             tensors = [x for x in tree_leaves((args, kwargs, result)) if isinstance(x, Tensor)]
             self.bytes[name] += sum(x.numel() * x.element_size() for x in tensors)
+            if isinstance(result, Tensor):
+                self.shapes.append((name, result.shape))
         return result
 
 

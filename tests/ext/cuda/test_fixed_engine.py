@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import SearchConfig
 from headway.errors import HeadwayError
@@ -24,6 +22,7 @@ from headway.translation import Translator
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import EOS, SHAPES, VOCAB, model_of, search, search_batch, sources
 from support.pieces import attend, score_targets
+from support.step_counts import Counts
 from support.toy_models import sentences, small_config
 
 OTHER_SHAPES = {
@@ -207,30 +206,6 @@ def test_a_gpu_scores_all_positions_at_once(tokenizer, monkeypatch):
     assert len(sizes) - few > few
 
 
-class Operations(TorchDispatchMode):
-    """Records what torch computes; views and allocations launch nothing."""
-
-    VIEWS = (
-        "view", "_unsafe_view", "reshape", "t", "transpose", "expand", "slice", "select", "unsqueeze",
-        "squeeze", "detach", "split", "permute", "alias", "as_strided", "unbind", "_reshape_alias",
-        "split_with_sizes", "empty", "empty_like", "new_empty", "empty_strided", "unflatten",
-    )  # fmt: skip
-
-    def __init__(self):
-        super().__init__()
-        self.launches = []
-        self.shapes = []
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        found = function(*args, **(kwargs or {}))
-        name = function._schema.name.split("::")[1]
-        if name not in self.VIEWS:
-            self.launches.append(name)
-            if isinstance(found, Tensor):
-                self.shapes.append((name, tuple(found.shape)))
-        return found
-
-
 class OneKernelAttention(TorchFunctionMode):
     """Computes torch's attention in one launch, as a GPU does."""
 
@@ -264,18 +239,17 @@ def test_a_step_never_waits_and_launches_no_more_than_300_kernels():
     model.target_positions.table = torch.empty(64, 64, device="meta")
     shape = Shape(sentences=5, beams=4, source=20, target=48, n_best=1, has_choices=False)
     run = FixedSearch(model, shape, EOS, GraphMemory(torch.device("meta"), "decoding"))
-    counts = []
-    for _ in range(3):
-        with torch.no_grad(), OneKernelAttention(), Operations() as operations:
+    steps = [Counts() for _ in range(3)]
+    for counts in steps:
+        with torch.no_grad(), OneKernelAttention(), counts:
             run.advance(32)
-        assert not set(operations.launches) & set(WAITING)
-        counts.append(operations.shapes)
-    assert counts[0] == counts[1] == counts[2]
+        assert not counts.launches.keys() & {*WAITING}
+        assert counts.shapes == steps[0].shapes
     # No operation gives a tensor as large as the cached keys of 32 positions: none copies them.
     in_place = ("index_copy_",)
-    largest = max(np.prod(size) for name, size in counts[0] if name not in in_place)
+    largest = max(np.prod(size) for name, size in steps[0].shapes if name not in in_place)
     assert largest < 32 * 5 * 4 * 64
-    assert len(operations.launches) <= 300
+    assert steps[0].launches.total() <= 300
 
 
 def test_memory_is_freed_with_the_engine_and_not_by_the_garbage_collector():
