@@ -6,7 +6,6 @@ import re
 import shutil
 import sys
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -31,31 +30,6 @@ def test_a_ratio_compares_medians_and_shows_the_extremes_of_the_repeats():
     ours = [record("a", cpu) for cpu in (1.0, 2.0, 4.0)]
     theirs = [record("b", cpu) for cpu in (3.0, 8.0, 5.0)]
     assert ratio(ours, theirs) == "**2.50** (1.25 to 4.00)"
-
-
-@pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
-def test_a_wheel_is_compared_with_code_for_this_very_processor(tmp_path, monkeypatch):
-    import run
-    from turns import Process, Side
-
-    with zipfile.ZipFile(tmp_path / "a.whl", "w") as wheel:
-        wheel.writestr("headway/__init__.py", "")
-    monkeypatch.delenv("HEADWAY_NATIVE", raising=False)
-    other = run.find_other_code(tmp_path / "a.whl", tmp_path)
-    assert (other.checkout / "src" / "headway" / "__init__.py").exists()
-    assert (other.checkout / "benchmarks" / "translate_headway.py").exists()
-    program = tmp_path / "python"  # in place of the interpreter: what would it run?
-    program.write_text('#!/bin/sh\necho "\\"$PYTHONPATH $HEADWAY_NATIVE\\""\n')
-    program.chmod(0o700)
-    cores = (min(os.sched_getaffinity(0)),)
-    sides = run.with_other_code([Side("x", program, "train_headway.py", {}, cores)], other)
-    found = []
-    for side in sides:
-        process = Process(side)
-        found.append(process.facts)
-        process.close()
-    assert str(found[0]).endswith(" native")
-    assert found[1] == f"{other.checkout / 'src'} "
 
 
 def test_the_conversion_expects_the_settings_of_the_paper():
