@@ -1,26 +1,20 @@
 """``headway picture`` writes the requested view, and its numbers are those of the model."""
 
-import json
 import re
-import shlex
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 import torch
 
-from headway.cli.arguments import parse
 from headway.cli.main import dispatch
-from headway.cli.verbs import load_verb
 from headway.errors import HeadwayError
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
 from headway.ext.pictures.sentences import find_attention, read_sentence
 from headway.ext.pictures.style import head_color
-from support.attention_json import read_maps
 from support.cases import each_case
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
@@ -114,16 +108,6 @@ def test_every_view_is_written(model_directory, tmp_path, words):
         assert tokens == [*SOURCE.split(), "&lt;/s&gt;"]
 
 
-def test_json_and_html_hold_the_maps(model_directory, translator, tmp_path):
-    for name in ("a.json", "a.html"):
-        picture(model_directory, "--out", str(tmp_path / name))
-    maps = read_maps(json.loads((tmp_path / "a.json").read_text(encoding="utf-8")))
-    expected = sentence_maps(translator, SOURCE, TARGET)
-    for kind, found in expected.maps.items():
-        assert np.abs(maps.maps[kind].weights - found.weights).max() < 0.003
-    assert "<html" in (tmp_path / "a.html").read_text(encoding="utf-8")
-
-
 def test_tokens_are_found_by_text_or_number():
     labels = [" a", " b", "c", " a", " 2", "</s>"]
     assert find_token(labels, "b") == 1
@@ -166,12 +150,7 @@ def test_a_picture_of_the_documentation_is_that_of_its_command(sentence, options
 
 @pytest.mark.slow
 def test_the_documentation_matches_the_code(model_directory, tmp_path, monkeypatch):
-    """The commands are valid, the pictures exist and the Python example runs."""
-    commands = re.findall(r"^    headway (.*)$", PAGE, re.MULTILINE)
-    assert len(commands) > 9
-    for command in commands:
-        verb, *words = shlex.split(command)
-        parse(verb, load_verb(verb), words)
+    """The pictures are those of the folder, and the Python example runs."""
     pictures = re.findall(r"!\[.*?\]\((.*?)\)", PAGE)
     assert {DOCS / name for name in pictures} == set((DOCS / "pictures").iterdir())
     for name in pictures:

@@ -26,35 +26,6 @@ CONFIGS = {
 }
 
 
-def texts(picture):
-    return [picture.title, *(label.text for label in picture.layout.labels)]
-
-
-def test_the_diagram_names_layers_heads_and_sizes():
-    words = {name: texts(diagram(config)) for name, config in CONFIGS.items()}
-    assert words["paper"].count("6 ×") == 2
-    assert words["paper"].count("8 heads, d_k = d_v = 64") == 3
-    assert words["paper"].count("512 to 2048 to 512, ReLU") == 2
-    assert words["paper"].count("Add & layer norm") == 5
-    assert words["paper"].count("Layer norm") == 0
-    assert "Scaled dot-product attention" in words["paper"]
-    assert "times 1 / sqrt(64)" in words["paper"]
-    assert {"12 ×", "1 ×"} <= set(words["pre"])
-    # One norm before each of five sub-layers, and one after each stack.
-    assert words["pre"].count("Layer norm") == 7
-    assert words["pre"].count("Add") == 5
-    assert {"LSTM", "Separable convolution", "sees the last 3, gated"} <= set(words["rivals"])
-    assert words["rivals"].count("8 heads, d_k = d_v = 64") == 1
-    assert "7 heads, d_k = 16, d_v = 40, window 11" in words["window"]
-    assert "Additive attention" in words["window"]
-    assert {"512 to 16", "512 to 40", "linear W^O: 280 to 512"} <= set(words["window"])
-    assert "37,000 x 128, times sqrt(512), mapped to 512" in words["untied"]
-    assert "positions" not in words["untied"]
-    assert "Dot-product attention" in words["raw"]
-    assert not any("sqrt(64)" in text for text in words["raw"])
-    assert "learned" in words["raw"]
-
-
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_parts_do_not_overlap_and_letters_fit(config):
     picture = diagram(config)
@@ -93,7 +64,13 @@ def test_info_writes_the_diagram(model_directory, tmp_path, capsys):
     assert "d_model" in capsys.readouterr().out
     found = [e.text for e in ElementTree.fromstring(out.read_text(encoding="utf-8")).iter()]
     assert found.count("2 ×") == 2
-    assert "3 heads, d_k = d_v = 8" in found
+    for words, count in (
+        ("3 heads, d_k = d_v = 8", 3),
+        ("24 to 37 to 24, ReLU", 2),
+        ("24 to 8", 3),
+        ("times 1 / sqrt(8)", 1),
+    ):
+        assert found.count(words) == count
 
 
 SOURCE, TARGET = "the cat sees a dog", "die Katze sieht"
@@ -161,12 +138,6 @@ def test_each_lane_has_its_query_and_its_numbers(found):
         assert row == [
             f"{w:.3f}" if v else "hidden" for w, v in zip(expected, visible, strict=True)
         ]
-    [legend] = [label.text for label in layout.labels if label.role == "legend"]
-    sizes = [abs(found.q).max(), abs(found.k).max(), abs(found.v).max(), abs(found.mixed).max()]
-    sizes[2] = max(sizes[2], abs(found.heads).max())
-    assert legend == (
-        "blue: positive; red: negative; full color: {:.2f} in q, {:.2f} in k, {:.2f} in v and heads, {:.2f} in times W^O"
-    ).format(*sizes)
     shown = [box.opacity for box in layout.boxes if box.role == "weight"]
     assert shown == pytest.approx(found.weights[found.visible])
 
