@@ -15,7 +15,13 @@ from headway.ext.protect import placeholder_words
 from headway.ext.protect.glossary import Term
 from headway.ext.protect.line_pieces import MOST_CONSTRAINTS
 from headway.ext.protect.masking import ProtectedTextMasking
-from headway.ext.protect.placeholder_words import NOTHING, PlaceholderWord, SteadyPhrase
+from headway.ext.protect.placeholder_words import (
+    NO_GAP,
+    NOTHING,
+    LearnedPhrases,
+    PlaceholderWord,
+    SteadyPhrase,
+)
 from headway.ext.protect.restoring import link_parts
 from headway.text import Tokenizer, WordLinks
 from headway.translation import link_words, run, together
@@ -317,7 +323,7 @@ def test_a_masked_source_says_where_its_piece_has_what_is_protected(tokenizer):
 
 def test_a_model_that_has_learned_no_phrases_reads_words_that_it_copies(translator, monkeypatch):
     copied = [SteadyPhrase(name, name, [name], 0, {}, {}) for name in ("cat", "Hund")]
-    monkeypatch.setattr(placeholder_words, "find_copied", lambda *_: copied)
+    monkeypatch.setattr(placeholder_words, "COPIED", LearnedPhrases(copied, NO_GAP))
     own = Translator(translator.model, translator.tokenizer, languages=translator.languages)
     for text, read in (("{name}'s cat", "Hund's cat"), ("the {a} sees {b}", "the cat sees Hund")):
         [piece] = cut(own, text)

@@ -19,6 +19,7 @@ from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import (
     FILE,
     MAX_BYTES,
+    NO_GAP,
     NUMBERS,
     Gap,
     LearnedPhrases,
@@ -59,7 +60,7 @@ def read(translator, line):
 class Words(PlaceholderWords):
     """Some words and a gap."""
 
-    def __init__(self, *words, gap=None):
+    def __init__(self, *words, gap=NO_GAP):
         self.known = [*words], gap
 
 

@@ -22,17 +22,16 @@ class ProtectedTextMasking(Masking):
 
     def __init__(self) -> None:
         # Of one translator, and of its copies for other languages, which share its weights.
-        self._words: dict[tuple[Languages, str], PlaceholderWords] = {}
+        self._words: dict[Languages, PlaceholderWords] = {}
 
     def split(self, pipeline: "Pipeline", line: str) -> Iterator[Piece]:
         """Yield the pieces of a line; see `Masking.split`."""
         from headway.ext.protect.line_pieces import PlaceholderWords, list_pieces
 
-        key = pipeline.languages, pipeline.search.precision
-        if key not in self._words:
-            words = PlaceholderWords(pipeline.forward, pipeline.languages, pipeline.search)
-            self._words[key] = words
-        return list_pieces(pipeline, line, self._words[key])
+        if pipeline.languages not in self._words:
+            words = PlaceholderWords(pipeline.forward, pipeline.languages)
+            self._words[pipeline.languages] = words
+        return list_pieces(pipeline, line, self._words[pipeline.languages])
 
     def write(
         self, tokenizer: Tokenizer, language: str, piece: Piece, hypothesis: Hypothesis

@@ -13,26 +13,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from headway import __version__
-from headway.config import SearchConfig
 from headway.ext.protect.capitals import starts_sentence
 from headway.ext.protect.protected_text import Meaning
 from headway.files import check_writer, read_small_file, replace_text
-from headway.text import SPACE, WORD, Languages, Tokenizer, name_pair
+from headway.text import WORD, Languages, name_pair
 from headway.translation import TokenSearch, spell_words
 
-if TYPE_CHECKING:
-    from headway.translation import Engine
-
 FILE = "stand_ins.json"
-FORMAT = 2  # in format 1, which no released version wrote, there was no gap
+FORMAT = 2
 MAX_BYTES = 64 << 20  # a pair of languages has 200,000 mostly, and 2 million at most
-FOUND = 24  # words that a model copies
-EXAMINED = 1000  # words; the most frequent are first in a vocabulary
-AT_ONCE = 250
-COMMON = 0.25  # how much it counts against a word that it is common
+# What a model without the file reads: names that most models copy.
+NAMES = (
+    "Anna", "Maria", "Thomas", "Peter", "Paris", "Berlin", "Robert", "Laura", "Daniel", "Julia", "London", "Alexander",
+)  # fmt: skip
 UNSEEN = 0.05  # lines that count for a neighbor that was not seen
 _TOKEN = re.compile(rf"{WORD}|[^\w\s]")
 # No time of day, and no part of a longer word.
@@ -82,7 +78,7 @@ class SteadyPhrase(NamedTuple):
 
     def write_numbers(self) -> Iterator["SteadyPhrase"]:
         """Yield the phrase; one that stands for any number with each of several."""
-        for number in NUMBERS if self.meaning and NUMBER_WORD in self.text else NUMBERS[:1]:
+        for number in NUMBERS if NUMBER_WORD in self.text else NUMBERS[:1]:
             text, initial, *translations = (
                 each.replace(NUMBER_WORD, number)
                 for each in (self.text, self.initial, *self.translations)
@@ -140,6 +136,12 @@ class LearnedPhrases(NamedTuple):
 
     phrases: Sequence[SteadyPhrase]
     gap: Gap
+
+
+NO_GAP = Gap({}, 1 << 30, 0)  # it fits nowhere
+COPIED = LearnedPhrases(
+    [SteadyPhrase(word, word, [word], 0, {}, {}) for word in (*NAMES, NUMBER_WORD)], NO_GAP
+)
 
 
 class Place(NamedTuple):
@@ -215,25 +217,21 @@ class PlaceholderWords:
     Args:
         forward: The model.
         languages: Codes of source and target.
-        search: Gives the precision of the search for words that are copied.
     """
 
-    def __init__(self, forward: TokenSearch, languages: Languages, search: SearchConfig) -> None:
-        self._forward, self._languages, self._search = forward, languages, search
+    def __init__(self, forward: TokenSearch, languages: Languages) -> None:
+        self._forward, self._languages = forward, languages
 
     @cached_property
-    def known(self) -> tuple[list[PlaceholderWord], Gap | None]:
-        """The words, and the places with nothing, if they are known; read or found when a text needs them."""
-        tokenizer = self._forward.tokenizer
+    def known(self) -> tuple[list[PlaceholderWord], Gap]:
+        """The words, and the places with nothing; read when a text needs them."""
         learned = load_placeholder_words(self._forward.directory).get(name_pair(self._languages))
-        if learned and learned.phrases:
-            phrases, gap = learned
-        else:
-            engine = self._forward.engine(self._search.precision)
-            phrases, gap = find_copied(engine, tokenizer), None
+        phrases, gap = learned if learned and learned.phrases else COPIED
         written = (each for phrase in phrases for each in phrase.write_numbers())
-        words = [PlaceholderWord(p, spell_words(tokenizer, p.translations)) for p in written]
-        return words, gap
+        return [
+            PlaceholderWord(each, spell_words(self._forward.tokenizer, each.translations))
+            for each in written
+        ], gap
 
     def choose(
         self, text: str, written: Collection[int], places: Sequence[Place]
@@ -265,8 +263,8 @@ class PlaceholderWords:
             usable = meant or apart or free
             fits = [each.phrase.fit(*beside) for each in usable]
             best = max(fits, default=-math.inf)
-            is_gap = gap is not None and gap.fit(*beside) > best
-            if gap and meant:  # a number seldom stands for nothing
+            is_gap = gap.fit(*beside) > best
+            if meant:  # a number seldom stands for nothing
                 is_gap &= gap.has(*beside) and not meant[0].phrase.count_seen(*beside)
             if place.may_be_nothing and (is_gap or not fits):
                 chosen.append(NOTHING)
@@ -279,16 +277,14 @@ class PlaceholderWords:
         return chosen
 
 
-def _find_meant(
-    words: Sequence[PlaceholderWord], gap: Gap | None, place: Place
-) -> list[PlaceholderWord]:
+def _find_meant(words: Sequence[PlaceholderWord], gap: Gap, place: Place) -> list[PlaceholderWord]:
     """Return the words with the meaning of a place; none: it may be any word.
 
     They are those that had a neighbor of the place, or else the most frequent one. Instead of a number it may be an amount that
     had both, as in "costs %d.". What may be anything is a number if nothing is known of the place ("There are {0} lamps").
     """
     counted = [(each, each.phrase.count_seen(*place.neighbors)) for each in words]
-    is_known = any(count for _, count in counted) or (gap and gap.has(*place.neighbors))
+    is_known = gap.has(*place.neighbors) or any(count for _, count in counted)
     for meaning in _INSTEAD[place.meaning] if not is_known or place.meaning != "value" else ():
         same = [(each, count) for each, count in counted if each.phrase.meaning == meaning]
         if same and meaning == "number":
@@ -303,42 +299,6 @@ def _find_meant(
 def _spell_phrase(text: str) -> str:
     """Return the words of a text without capitals, each between spaces."""
     return " ".join(["", *re.findall(WORD, text.casefold()), ""])
-
-
-def find_copied(engine: "Engine", tokenizer: Tokenizer) -> list[SteadyPhrase]:
-    """Return words that a model copies, such as names, the surest first.
-
-    A word is as sure as the translation of the word alone begins with it, and less if translations of other words do, too.
-
-    Args:
-        engine: Runs the model.
-        tokenizer: Of the model.
-    """
-    import numpy as np
-    import torch
-
-    subwords = tokenizer.target_subwords(range(tokenizer.target_vocab_size))
-    words = dict.fromkeys(subword.removeprefix(SPACE) for subword in subwords)
-    names = [word for word in words if word.isascii() and word.istitle() and word[1:].isalpha()]
-    names = names[:EXAMINED]
-    sources, targets = tokenizer.encode_source(names), tokenizer.encode_target(names)
-    log_p = list[torch.Tensor]()
-    for start in range(0, len(names), AT_ONCE):
-        with torch.inference_mode():
-            decoding = engine.start(some := sources[start : start + AT_ONCE], 1, 2)
-            logits_NV = decoding.logits(np.full(len(some), tokenizer.target_pad))
-        log_p.append(logits_NV.double().log_softmax(-1).cpu())
-    if not names:
-        return []
-    log_p_NV = torch.cat(log_p)
-    usual_V = log_p_NV.logsumexp(0) - math.log(len(names))  # given any of the words
-    sure = {
-        name: float(log_p_NV[n, ids[0]] - COMMON * usual_V[ids[0]])
-        for n, (name, ids) in enumerate(zip(names, targets, strict=True))
-        if tokenizer.unk not in (*sources[n], *ids)
-    }
-    best = sorted(sure, key=lambda name: -sure[name])[:FOUND]
-    return [SteadyPhrase(name, name, [name], 0, {}, {}) for name in best]
 
 
 def save_placeholder_words(directory: Path, learned: Mapping[str, LearnedPhrases]) -> None:
@@ -358,7 +318,7 @@ def save_placeholder_words(directory: Path, learned: Mapping[str, LearnedPhrases
 
 
 def load_placeholder_words(directory: Path | None) -> dict[str, LearnedPhrases]:
-    """Return what was learned for each pair of languages of a model; none: it has no ``stand_ins.json`` of this format.
+    """Return what was learned for each pair of languages of a model; none: it has no ``stand_ins.json``.
 
     Raises:
         OtherVersionError: If another Headway wrote the file, and this one does not understand it.
@@ -367,8 +327,6 @@ def load_placeholder_words(directory: Path | None) -> dict[str, LearnedPhrases]:
     if directory is None or not (file := directory / FILE).is_file():
         return {}
     values: Any = read_small_file(file, FORMAT, MAX_BYTES)
-    if values["format"] < FORMAT:
-        return {}
     with check_writer(file, values):
         return {
             name: _parse(some["phrases"], some["gap"]) for name, some in values["pairs"].items()
