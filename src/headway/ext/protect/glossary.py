@@ -11,7 +11,6 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from headway.errors import HeadwayError
-from headway.ext.protect.capitals import starts_sentence
 from headway.ext.protect.protected_text import (
     SYMBOLS,
     ProtectedText,
@@ -32,7 +31,6 @@ _MARKS = re.compile(
     "(?:[\u00a9\u00ae\u2122]\ufe0f?)?"
 )  # of a trademark: it belongs to the term before it
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))?")  # of an expression
-_BEFORE = 40  # characters before a term that show whether it begins a sentence
 _SHOWN = 20  # terms that occur in no text, on standard error
 _LONGEST_SHOWN = 40  # characters of a term in a message
 MOST_RENDERINGS = 100  # of a term: each may stand at each of its places in a text
@@ -164,12 +162,6 @@ class Term:
         words = (form.split()[0].removesuffix("*") for form in self._forms)
         return {fold_capitals(word[:_LONGEST_BEGINNING]) for word in words}
 
-    @cached_property
-    def _capitalized(self) -> set[str]:
-        """The renderings that are also offered without their capital."""
-        small = {r for r in self.renderings if not r[:1].isupper()}
-        return {r for r in self.renderings if r not in small and r[:1].lower() + r[1:] in small}
-
     @property
     def _forms(self) -> list[str]:
         """The term as it may be written: letters with their accents as one character each, or as several."""
@@ -191,10 +183,7 @@ class Term:
         assert mark is not None, "there may be no mark"
         if self.is_kept:
             return TermMatch(start, mark.end(), (text[start : mark.end()],), self)
-        # Of a rendering that is offered with and without a capital, the capital is for the beginning of a sentence.
-        renderings = [r for r in self.renderings if r not in self._capitalized]
-        if starts_sentence(text[max(0, start - _BEFORE) : start]):
-            renderings += [r for r in self.renderings if r in self._capitalized]
+        renderings = [*self.renderings]
         if text[start].isupper() and not self.source[0].isupper() and not self.is_case_sensitive:
             # A term at the beginning of a sentence.
             renderings += [r[:1].upper() + r[1:] for r in renderings]
