@@ -14,7 +14,7 @@ from headway.ext.documents.html.page import write_html
 from headway.ext.documents.markdown.inline import make_text, read_parts
 from headway.ext.documents.markdown.parser import make_parser
 from headway.ext.documents.markdown.writing import write_markdown
-from headway.ext.documents.marked_text import MarkedEntry, Part, WriteParagraph, make_paragraph
+from headway.ext.documents.marked_text import MarkedEntry, Part, make_paragraph
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated
 from headway.ext.documents.text_file import Edit, TextFile, check_count, read_text_file
 from headway.text import Span, is_translatable
@@ -102,6 +102,7 @@ MOST_MARKS = 40_000  # of any kind, as many take less than four seconds
 _MARKS = re.compile(r"[\n\r\[\]*_`<&\\|$~]")
 _OWN_NAME = re.compile(r"\{[^{}\n#]*#[^{}\n]*\}\s*\Z")  # of a heading: {#name .class}
 _LABEL_END = re.compile(r"(?<!\\)\]:")
+_END_OF_CELL = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
@@ -121,16 +122,16 @@ def read_markdown(data: bytes, options: DocumentOptions) -> EditedFile:
     return _MarkdownFile(file, options.source)
 
 
+def _finish_cell(written: str) -> str:
+    """Return the Markdown of a cell of a table, which a bare ``|`` would end."""
+    return _END_OF_CELL.sub(r"\1\\|", written)
+
+
 class _MarkdownFile(EditedFile):
     """A Markdown file, with its language code; "" if it is not known."""
 
     def __init__(self, file: TextFile, language: str) -> None:
         self._parser, self._language = make_parser(), language
-        # How a paragraph is written, a cell of a table, and an HTML block.
-        text, cell = (
-            partial(write_markdown, read=self._read_block, is_cell=each) for each in (False, True)
-        )
-        self._writers: dict[str, WriteParagraph] = {"text": text, "cell": cell, "html": write_html}
         self._links = dict[str, Any]()  # the definitions of links and notes
         # Where those headings start whose text is their name in links of the file.
         self._headings: list[int] = []
@@ -172,8 +173,9 @@ class _MarkdownFile(EditedFile):
         self, kind: Literal["text", "cell", "html"], start: int, parts: Sequence[Part]
     ) -> MarkedEntry:
         end = start + sum(len(part.source) for part in parts)
-        text = make_text(parts, self._language, self._writers[kind], is_cell=kind == "cell")
-        return MarkedEntry(start, end, text)
+        write = write_html if kind == "html" else partial(write_markdown, read=self._read_block)
+        text = make_text(parts, self._language, write)
+        return MarkedEntry(start, end, text, _finish_cell if kind == "cell" else str)
 
     def _read(self, text: str, skipped: int) -> Iterator[MarkedEntry]:
         """Yield the texts behind front matter."""

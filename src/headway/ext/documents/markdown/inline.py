@@ -1,7 +1,7 @@
 """The text of a Markdown paragraph and its inline markup."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from markdown_it.common.utils import unescapeAll
 from markdown_it.token import Token
@@ -32,7 +32,6 @@ def _join_kept(element: Sequence[Part], language: str) -> Part | None:
 
 
 OPENING = "!["  # of an image
-_END_OF_CELL = re.compile(r"(?<!\\)\|")
 # From the bracket that ends the label to the end of the link; the parser has found that it is one. A definition without an
 # address is a comment: [//]: # (This is a comment)
 _TITLE = re.compile(
@@ -46,31 +45,22 @@ _TITLE = re.compile(
 _WITH_TITLES = ("link", "image", "definition")
 
 
-def make_text(
-    parts: Sequence[Part], language: str, write: WriteParagraph, *, is_cell: bool = False
-) -> MarkedText:
+def make_text(parts: Sequence[Part], language: str, write: WriteParagraph) -> MarkedText:
     """Return a text of a Markdown file, with the texts in its markup.
 
     Args:
         parts: Its text and markup.
         language: Language code of the file; "" if it is not known.
         write: Returns the source of a translated block.
-        is_cell: Whether it is in a cell of a table.
     """
-    whole = []
-    for part in parts:
-        if part.kind not in ("text", "code"):
-            inner = _find_inner_texts(part, language)
-            if is_cell:
-                inner = (each._replace(finish=_finish_in_cell(each)) for each in inner)
-            part = part._replace(inner=(*inner,))
-        whole.append(part)
+    whole = [
+        part
+        if part.kind in ("text", "code")
+        else part._replace(inner=(*_find_inner_texts(part, language),))
+        for part in parts
+    ]
     joined = replace_elements(whole, lambda _, element, __: _join_image(element, write))
     return MarkedText(joined, write)
-
-
-def _finish_in_cell(inner: MarkedEntry) -> Callable[[str], str]:
-    return lambda written: _END_OF_CELL.sub(r"\\|", inner.finish(written))
 
 
 def _find_inner_texts(part: Part, language: str) -> Iterator[MarkedEntry]:

@@ -43,11 +43,7 @@ _EMPHASIS = re.compile(r"[*_~]+")
 
 
 def write_markdown(
-    block: Paragraph,
-    translated: Translated,
-    read: Callable[[str], Paragraph],
-    *,
-    is_cell: bool,
+    block: Paragraph, translated: Translated, read: Callable[[str], Paragraph]
 ) -> str:
     """Return the Markdown of a translated block.
 
@@ -57,23 +53,18 @@ def write_markdown(
         block: The block.
         translated: Its translation.
         read: Reads the Markdown of a block.
-        is_cell: Whether it is in a table, where ``|`` ends a cell.
     """
     if translated.text == block.text:
         return block.source
     parts = [*flatten(_fit_emphasis(place(block, translated)))]
     # Backslashes stand before special characters if the source has some, or if one would be markup where it stands now: a* and *b.
-    written, safe = (
-        _join(parts, special, block.source, is_cell) for special in (_HEADING_END, _SPECIAL)
-    )
+    written, safe = (_join(parts, special, block.source) for special in (_HEADING_END, _SPECIAL))
     if _ESCAPED.search(block.source):
         return safe
     return written if written == safe or _is_same(read(written), read(safe)) else safe
 
 
-def _join(
-    parts: Sequence[tuple[str, bool]], special: re.Pattern[str], source: str, is_cell: bool
-) -> str:
+def _join(parts: Sequence[tuple[str, bool]], special: re.Pattern[str], source: str) -> str:
     """Return the Markdown of a block from its texts and markup; special characters get a backslash."""
     is_heading_end = special is _HEADING_END and source.endswith("#")
     out, is_start = list[str](), True
@@ -82,7 +73,6 @@ def _join(
         if not is_markup:
             text = part if is_heading_end else special.sub(r"\\\g<0>", part)
             text = escape_start(text, source) if is_start else text
-            text = text.replace("|", "\\|") if is_cell else text
         out.append(text)
         is_start = is_start and not text.strip()
     return "".join(out)
