@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from headway.ext.documents.document_translation import KeptMarks
 from headway.ext.documents.paragraph import Element, Paragraph, Translated
+from headway.ext.documents.texts import TextTranslation
 from headway.text.word_links import WordLinks
 from support.grammar import make_text
 from support.office_files import OFFICE_MAKERS
@@ -40,7 +41,12 @@ def rotate(text: str) -> str:
 def translate(paragraph: Paragraph, change: Callable[[str], str] = rotate) -> Translated:
     """Return a translation in which every word is changed, in its place, but no protected text."""
     marks = KeptMarks(paragraph)
-    return marks.expand(Translated(change(marks.text), WordLinks.identity(marks.text)))
+    return expand(marks, Translated(change(marks.text), WordLinks.identity(marks.text)))
+
+
+def expand(marks: KeptMarks, translated: Translated) -> Translated:
+    """Return the translation of a paragraph whose protected texts are marked."""
+    return marks.expand(TextTranslation(translated.text, links=translated.links)).for_document()
 
 
 def expected_text(paragraph: Paragraph) -> str:

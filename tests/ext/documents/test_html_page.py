@@ -12,7 +12,7 @@ from headway.ext.documents.html.page import read_parts
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
 from support.cases import each_case
-from support.documents import same, translate
+from support.documents import expand, same, translate
 
 
 def linked(source, target, pairs):
@@ -125,7 +125,7 @@ def test_no_character_is_lost_in_random_markup():
 def test_tags_of_template_engines_stay(source, expected):
     page = HtmlPage(source)
     marked = [KeptMarks(block) for block in page.paragraphs]
-    assert page.write([each.expand(reverse(each.text)) for each in marked]) == expected
+    assert page.write([expand(each, reverse(each.text)) for each in marked]) == expected
 
 
 @each_case

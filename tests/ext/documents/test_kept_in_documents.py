@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from headway.config import SearchConfig
-from headway.ext.documents.document_translation import KeptMarks, expand_kept, translate_document
+from headway.ext.documents.document_translation import KeptMarks, translate_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Element, Paragraph
 from headway.ext.documents.texts import TextTranslation
@@ -79,7 +79,7 @@ def test_links_belong_to_the_whole_texts():
     _, _, seven, _, _, name, _ = marks.text.split()
     target = f"Die {name} und Seite {seven} jetzt."
     links = WordLinks(find_words(marks.text), find_words(target), [(5, 1), (2, 4)])
-    found = expand_kept(TextTranslation(target, links=links), marks)
+    found = marks.expand(TextTranslation(target, links=links))
     assert found.text == "Die list und Seite 7 jetzt."
     assert found.links is not None
     words = [

@@ -17,7 +17,7 @@ from headway.text.words import find_words
 from support.bounds import grows_less
 from support.cases import each_case, read_rows
 from support.document_promises import changed, damaged, unchanged
-from support.documents import make_file, translate
+from support.documents import expand, make_file, translate
 from support.office_damage import HOSTILE, ILL_FORMED
 from support.office_files import OFFICE_MAKERS
 from support.office_packages import (
@@ -50,7 +50,7 @@ def reverse(paragraph):
 def kept_upper(paragraph):
     """Return the text in capitals but for the texts that stay; nothing says which words belong together."""
     marks = KeptMarks(paragraph)
-    return marks.expand(Translated(marks.text.upper()))
+    return expand(marks, Translated(marks.text.upper()))
 
 
 def translated_word(body, translate=upper):
@@ -516,7 +516,7 @@ def test_what_a_reader_sees_in_the_language_of_the_text_is_translated(
 def translated_comments(kind, content):
     document = open_document(make_workbook(("more", kind, content)), "x.xlsx")
     marks = [KeptMarks(paragraph) for paragraph in document.paragraphs]
-    found = [each.expand(reverse(Paragraph(each.text))) for each in marks]
+    found = [expand(each, reverse(Paragraph(each.text))) for each in marks]
     return read_part(document.write(found), "xl/more.xml")
 
 

@@ -12,7 +12,7 @@ from headway.ext.documents.placing import place
 from headway.text import WordLinks, find_words
 from support.bounds import grows_less
 from support.cases import each_case
-from support.documents import make_file
+from support.documents import expand, make_file
 
 GUITAR = "Ein Mann spielt hier <b>Gitarre</b>. Zwei Hunde rennen."
 STRAIGHT = [(0, 0), (1, 1), (2, 2), (3, 4), (4, 3), (5, 5), (6, 6), (7, 7)]
@@ -31,7 +31,7 @@ def translated(source, target, pairs):
     [block] = page.paragraphs
     marks = KeptMarks(block, is_used="{" in target or not target)
     target = target.format(*re.findall("[\ue000-\uf8ff]", marks.text))
-    return page.write([marks.expand(linked(marks.text, target, *pairs))])
+    return page.write([expand(marks, linked(marks.text, target, *pairs))])
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_every_text_is_written_once_however_the_words_are_linked(suffix):
             pairs = [
                 (s, t) for s in range(counts[0]) for t in range(counts[1]) if chooser.random() < 0.2
             ]
-            translated = marks.expand(linked(marks.text, target, *pairs))
+            translated = expand(marks, linked(marks.text, target, *pairs))
             texts, kept = gather(place(paragraph, translated))
             assert sorted(kept) == sorted(gather(place(paragraph, Translated(paragraph.text)))[1])
             rest = re.sub("[\ue000-\uf8ff]", "", target)

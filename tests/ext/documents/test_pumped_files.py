@@ -17,6 +17,7 @@ from headway.ext.protect.protected_text import find_protected_text
 from headway.text.word_links import WordLinks
 from headway.translation.requests import run
 from support.bounds import bounded, grows_less
+from support.documents import expand
 from support.office_files import make_xlsx
 from support.office_packages import change_member, make_text, make_word
 
@@ -106,4 +107,4 @@ def test_a_long_paragraph_that_stays_costs_no_object_for_each_word(translator):
         whole = run(translate_paragraph(pipeline, Paragraph(text)))
     assert (whole.text, whole.links) == (text, None)
     links = WordLinks.identity("a b")
-    assert KeptMarks(Paragraph("a b")).expand(Translated("a b", links)).links is links
+    assert expand(KeptMarks(Paragraph("a b")), Translated("a b", links)).links is links

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph, Translated
+from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph
 from headway.ext.documents.quality_table import RatedText, name_places, rate_sentences, write_table
 from headway.ext.documents.texts import (
     SentenceTranslation,
@@ -43,53 +43,65 @@ class KeptMarks:
         kept = paragraph.kept if is_used else []
         used = set(own) if kept else set()
         free = (c for c in map(chr, range(*PRIVATE_USE)) if c not in used)
-        self._kept: dict[str, str] = {}
-        self._starts: dict[str, int] = {}
+        self._kept: dict[str, Span] = {}
         parts, at = [], 0
         for (start, end), mark in zip(kept, free, strict=False):
-            self._kept[mark], self._starts[mark] = own[start:end], start
+            self._kept[mark] = start, end
             parts += [own[at:start], mark]
             at = end
-        self.text = "".join([*parts, own[at:]])
+        self._own, self.text = own, "".join([*parts, own[at:]])
 
-    def expand(self, translated: Translated) -> Translated:
+    def expand(self, found: TextTranslation) -> TextTranslation:
         """Return the translation of the paragraph; a protected text that it has twice stays where it is first.
 
         Args:
-            translated: The translation of `text`.
+            found: The translation of `text`.
         """
-        if not self._kept:  # without an object for each character
-            return Translated(translated.text, translated.links)
-        pieces, links = self._pieces(translated.text), translated.links
+        if not self._kept:
+            return found
+        pieces, links = self._divide(found.text), found.links
         places = [0, *accumulate(map(len, pieces))]
-        kept: dict[int, Span] = {}
-        for at, mark in enumerate(translated.text):
-            if mark in self._starts:
-                kept.setdefault(self._starts[mark], (places[at], places[at + 1]))
+        kept = {
+            self._kept[mark][0]: (places[at], places[at + 1])
+            for at, mark in enumerate(found.text)
+            if mark in self._kept and pieces[at]
+        }
         if links is not None:
-            source = _move(links.source, self.places(self.text))
+            source = _move(links.source, [0, *accumulate(map(len, self._divide(self.text)))])
             links = WordLinks(source, _move(links.target, places), links.pairs)
-        return Translated("".join(pieces), links, kept)
+        sentences = [
+            SentenceTranslation(
+                self.expand_text(source),
+                places[start],
+                replace(best, text=self.expand_text(best.text)),
+            )
+            for source, start, best in found.sentences
+        ]
+        others = [(self.expand_text(text), score) for text, score in found.alternatives]
+        return replace(
+            found,
+            text="".join(pieces),
+            alternatives=others,
+            links=links,
+            sentences=sentences,
+            kept=kept,
+        )
 
     def expand_text(self, text: str) -> str:
         """Return a text with the protected texts in the places of their characters."""
-        return "".join(self._pieces(text))
+        return "".join(self._divide(text))
 
-    def places(self, text: str) -> Sequence[int]:
-        """Return where each character of a text is in the expanded text, and where that ends."""
-        if not self._kept:
-            return range(len(text) + 1)
-        return [0, *accumulate(map(len, self._pieces(text)))]
-
-    def _pieces(self, text: str) -> list[str]:
+    def _divide(self, text: str) -> list[str]:
         """Return what takes the place of each character of a text."""
-        used: set[str] = set()
-        pieces = []
-        for character in text:
-            pieces.append("" if character in used else self._kept.get(character, character))
-            if character in self._kept:
-                used.add(character)
-        return pieces
+        left = dict(self._kept)
+        return [
+            self._own[slice(*left.pop(character))]
+            if character in left
+            else ""
+            if character in self._kept
+            else character
+            for character in text
+        ]
 
 
 def _move(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:
@@ -105,7 +117,7 @@ def translate_paragraph(pipeline: TextPipeline, paragraph: Paragraph) -> Job[Tex
     """
     marks = KeptMarks(paragraph, pipeline.keeps_text)
     found = yield from pipeline.translate(marks.text)
-    return expand_kept(found, marks)
+    return marks.expand(found)
 
 
 def translate_page(
@@ -129,28 +141,6 @@ def translate_page(
     lengths = [len(paragraph.text) for paragraph in page.paragraphs]
     mean = mean_quality([(n, each.quality) for n, each in zip(lengths, found, strict=True)])
     return TextTranslation(text, sum(each.score for each in found), quality=mean)
-
-
-def expand_kept(found: TextTranslation, marks: KeptMarks) -> TextTranslation:
-    """Return the translation of a paragraph with the protected texts in the places of their marks."""
-    whole = marks.expand(Translated(found.text, found.links))
-    places = marks.places(found.text)
-    sentences = [
-        SentenceTranslation(
-            marks.expand_text(source),
-            places[start],
-            replace(best, text=marks.expand_text(best.text)),
-        )
-        for source, start, best in found.sentences
-    ]
-    return replace(
-        found,
-        text=whole.text,
-        alternatives=[(marks.expand_text(text), score) for text, score in found.alternatives],
-        links=whole.links,
-        sentences=sentences,
-        kept=whole.kept,
-    )
 
 
 WINDOW = 128  # paragraphs, and sentences of each, that are translated together
