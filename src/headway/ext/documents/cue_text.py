@@ -28,7 +28,7 @@ class CueGrammar:
     Attributes:
         tag: A pattern of what is no text.
         line_break: A pattern of what ends a line, besides a line end of the file.
-        line_end: How a new line is written; "": as the lines of the file end.
+        line_end: How a new line is written; "": as the lines of the file end, which its reader says.
         has_references: Whether ``&amp;`` is a character reference.
     """
 
@@ -86,9 +86,7 @@ def make_cue(source: str, grammar: CueGrammar) -> Paragraph:
     return make_paragraph(parts)
 
 
-def write_cue(
-    block: Paragraph, translated: Translated, grammar: CueGrammar, line_end: str, most: int
-) -> str:
+def write_cue(block: Paragraph, translated: Translated, grammar: CueGrammar, most: int) -> str:
     """Return the source of a translated subtitle, in as many lines as it had, or more if it is longer.
 
     A subtitle whose text does not change is returned as it stands in the file.
@@ -97,13 +95,12 @@ def write_cue(
         block: The subtitle.
         translated: Its translation.
         grammar: Of the file.
-        line_end: Of the file.
         most: Lines that it may have if it had fewer.
     """
     if translated.text == block.text:
         return block.source
     lines = grammar.list_lines(block.source)
-    line_end = "\\N" if "\\N" in block.source else grammar.line_end or line_end
+    line_end = "\\N" if "\\N" in block.source else grammar.line_end
     longest = max(LINE, *map(_width, lines))
     needed = -(-_width(translated.text) // longest)
     parts = [*flatten(place(block, translated))]

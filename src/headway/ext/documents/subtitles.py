@@ -6,7 +6,7 @@ before the text of a cue, and in `CueGrammar`.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from headway.errors import HeadwayError
 from headway.ext.documents.cue_text import TAG, CueGrammar, divide, make_cue, write_cue
@@ -98,7 +98,6 @@ class _Sentence:
 
     cues: list[_Cue]
     grammar: CueGrammar
-    line_end: str
 
     @property
     def start(self) -> int:
@@ -121,7 +120,7 @@ class _Sentence:
         divided = divide(texts, translated) if len(texts) > 1 else [translated]
         for cue, part in zip(self.cues, divided, strict=True):
             end = cue.start + len(cue.block.source)
-            yield Edit(cue.start, end, write_cue(cue.block, part, self.grammar, self.line_end, cue.most_lines))  # fmt: skip
+            yield Edit(cue.start, end, write_cue(cue.block, part, self.grammar, cue.most_lines))  # fmt: skip
 
 
 def read_subtitles(data: bytes, options: DocumentOptions) -> EditedFile:
@@ -150,14 +149,14 @@ def read_subtitles(data: bytes, options: DocumentOptions) -> EditedFile:
         times, example = [*_read_times(text, suffix == ".vtt")], "00:00:01,000 --> 00:00:02,000"
     if not times and suffix != ".vtt":
         raise HeadwayError(f"has no subtitle with a time such as {example}")
-    found = _LINE_END.search(text)
-    line_end = found[0] if found else "\n"
+    if not grammar.line_end and (found := _LINE_END.search(text)):
+        grammar = replace(grammar, line_end=found[0])
     cues = [
         cue
         for number, time in enumerate(times, 1)
         for cue in _read_cue(text, time, grammar, time.name(number))
     ]
-    entries = [_Sentence(own, grammar, line_end) for own in _join_sentences(cues)]
+    entries = [_Sentence(own, grammar) for own in _join_sentences(cues)]
     return EditedFile(file, entries)
 
 

@@ -139,32 +139,26 @@ def _split_columns(word: str, header: Sequence[str]) -> list[str]:
 
 def _read_cells(text: str, delimiter: str, start: int) -> Iterator[_Cell]:
     """Yield the cells of a table, which begins at a place of the file."""
-    mark = re.escape(delimiter)
-    quoted = re.compile(rf'(?<!")"((?:[^"]|"")*+)"(?={mark}|\r|\n|\Z)')
-    bare = re.compile(rf"[^\r\n{mark}]*+")
-    at, row, column = start, 0, 0
-
-    def make(end: int, content: str, *, is_quoted: bool = False) -> _Cell:
-        return _Cell(at, end, content, row=row, column=column, delimiter=delimiter, is_quoted=is_quoted)  # fmt: skip
-
-    while at < len(text):
-        if found := quoted.match(text, at):
-            yield make(found.end(), found[1].replace('""', '"'), is_quoted=True)
-        else:
-            found = bare.match(text, at)
-            assert found is not None  # it also matches nothing
-            quotes = text.count('"', found.start(), found.end())
-            # Some programs quote no cell of a table with tabs: "Yes" and "no" is a whole cell there.
-            if found[0].startswith('"') and (quotes % 2 or delimiter != "\t"):
-                raise HeadwayError(
-                    f'row {row + 1}: a quote is not closed, or followed by text; a quote in quotes is written ""'
-                )
-            yield make(found.end(), found[0])
-        at = found.end()
-        if text.startswith(delimiter, at):
-            at, column = at + 1, column + 1
-            if at == len(text):
-                yield make(at, "")
-        else:
-            at += 2 if text.startswith("\r\n", at) else 1
-            row, column = row + 1, 0
+    mark, row, column = re.escape(delimiter), 0, 0
+    pattern = re.compile(
+        rf"""(?P<cell>"(?P<quoted>(?:[^"]|"")*+)"(?={mark}|[\r\n]|\Z)|[^\r\n{mark}]*+)(?P<end>{mark}|\r\n|\n|\r|\Z)"""
+    )
+    for found in pattern.finditer(text, start):
+        if found.start() == len(text) and not column:  # behind the last row
+            return
+        cell, quoted = found["cell"], found["quoted"]
+        # Some programs quote no cell of a table with tabs: "Yes" and "no" is a whole cell there.
+        if quoted is None and cell.startswith('"') and (cell.count('"') % 2 or delimiter != "\t"):
+            raise HeadwayError(
+                f'row {row + 1}: a quote is not closed, or followed by text; a quote in quotes is written ""'
+            )
+        means = cell if quoted is None else quoted.replace('""', '"')
+        yield _Cell(
+            *found.span("cell"),
+            means,
+            row=row,
+            column=column,
+            delimiter=delimiter,
+            is_quoted=quoted is not None,
+        )
+        row, column = (row, column + 1) if found["end"] == delimiter else (row + 1, 0)
