@@ -15,6 +15,7 @@ from headway.ext.documents.marked_text import (
     MarkedText,
     Part,
     WriteParagraph,
+    join_sources,
     make_kept,
     replace_elements,
     write_paragraph,
@@ -103,19 +104,16 @@ def _join_image(element: Sequence[Part], write: WriteParagraph) -> Part | None:
     if element[0].source != OPENING:
         return None
     _, *label, closing = element
-    source = OPENING + "".join(part.source for part in label)
-    start, end = len(OPENING), len(source)
+    source = join_sources(element)
+    end = len(source) - len(closing.source)
     titles = (each._replace(start=end + each.start, end=end + each.end) for each in closing.inner)
-    source += closing.source
-    alternative = MarkedEntry(start, end, MarkedText(label, write))
-    if closing.text:
-        whole = MarkedText([*label, Part("break", closing.source)], write)
-        alternative = MarkedEntry(
-            start,
-            len(source),
-            whole,
-            lambda written: written.removesuffix(closing.source) + closing.text,
-        )
+    own = closing.source if closing.text else ""
+    alternative = MarkedEntry(
+        len(OPENING),
+        end + len(own),
+        MarkedText([*label, Part("break", own)], write),
+        lambda written: written.removesuffix(own) + closing.text,
+    )
     return Part("point", source, inner=(alternative, *titles))
 
 
