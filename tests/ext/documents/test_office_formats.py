@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from headway.errors import HeadwayError
+from headway.ext.documents import OFFICE as OFFICE_KINDS
 from headway.ext.documents.document_translation import KeptMarks
-from headway.ext.documents.opening import OFFICE as OFFICE_KINDS
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated, walk
 from headway.text.word_links import WordLinks

@@ -61,7 +61,7 @@ READERS = {  # of files in memory, and the suffixes that each takes
     "markdown.document:read_markdown": (".md", ".markdown"),
     "plain:read_plain": (".txt",),
     "office.epub:read_book": (".epub",),
-    "opening:read_office": [suffix for suffixes in OFFICE.values() for suffix in suffixes],
+    "office.document:read_office": [suffix for suffixes in OFFICE.values() for suffix in suffixes],
 }
 
 extension = Extension(

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from headway.errors import HeadwayError
-from headway.ext.documents import OFFICE
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.text_file import LARGEST, LONGEST_PARAGRAPH
 from headway.extension import collect, load
@@ -127,11 +126,3 @@ def _check_lengths(lengths: Sequence[int]) -> None:
         raise HeadwayError(
             f"has {total:,} characters of text: split it into files of at most {LARGEST:,}"
         )
-
-
-def read_office(data: bytes, options: DocumentOptions) -> Document:
-    """Read an office file; those with macros, templates and slide shows are like others of their program."""
-    from headway.ext.documents.office.document import read_office_file
-
-    kind = next(kind for kind, suffixes in OFFICE.items() if options.suffix in suffixes)
-    return read_office_file(data, options, kind)

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Protocol
 
 from headway.errors import HeadwayError
+from headway.ext.documents import OFFICE
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.office.directions import turn_sheet
 from headway.ext.documents.office.odf import (
@@ -157,17 +158,17 @@ class PackagedDocument:
         return self._package.write(changes)
 
 
-def read_office_file(data: bytes, options: DocumentOptions, kind: str) -> PackagedDocument:
-    """Read an office file.
+def read_office(data: bytes, options: DocumentOptions) -> PackagedDocument:
+    """Read an office file; those with macros, templates and slide shows are like others of their program.
 
     Args:
         data: The content of the file.
         options: What is known about the translation.
-        kind: The suffix of such documents, without macros.
 
     Raises:
         HeadwayError: If the file is damaged, of another kind, or too large.
     """
+    kind = next(kind for kind, suffixes in OFFICE.items() if options.suffix in suffixes)
     return _read_package(Package(data), options, kind)
 
 

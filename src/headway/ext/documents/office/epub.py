@@ -2,7 +2,6 @@
 
 import codecs
 import posixpath
-import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
@@ -13,6 +12,7 @@ from headway.ext.documents.office.directions import turn_book
 from headway.ext.documents.office.document import Member, PackagedDocument
 from headway.ext.documents.office.package import Package, name_member
 from headway.ext.documents.office.xml_part import Grammar, XmlPart
+from headway.ext.documents.office.xml_tree import check_declarations
 from headway.ext.documents.paragraph import DocumentOptions
 
 MOST_TAGS = 200_000  # of all chapters
@@ -23,17 +23,14 @@ _GRAMMARS = {
     _CONTENTS: Grammar(
         plain=frozenset({"docTitle/text", "navLabel/text"}),
         languages={"ncx": "lang"},
-        may_have_type=True,
     ),
     _BOOK: Grammar(
         plain=frozenset({"metadata/title", "metadata/description", "metadata/subject"}),
         languages={"package": "lang"},
         codes=frozenset({"metadata/language"}),
         turn=turn_book,
-        may_have_type=True,
     ),
 }
-_DECLARATIONS = re.compile(rb"<!DOCTYPE[^<>]*\[")
 
 
 def read_book(data: bytes, options: DocumentOptions) -> PackagedDocument:
@@ -69,8 +66,7 @@ def _read_chapter(package: Package, name: str, options: DocumentOptions) -> Memb
             data.decode("utf-16" if is_wide else "utf-8")
         except UnicodeDecodeError:
             raise HeadwayError("is not in UTF-8 or UTF-16") from None
-        if _DECLARATIONS.search(data[:10_000]):
-            raise HeadwayError("declares entities, which are not read")
+        check_declarations(data)
         return read_html(data, options)
 
 
@@ -85,7 +81,7 @@ def _find_parts(package: Package) -> Iterator[tuple[str, str]]:
             continue
         found.add(name)
         yield name, _BOOK
-        for item in package.parse(name, may_have_type=True).iter("{*}item"):
+        for item in package.parse(name).iter("{*}item"):
             kind, href = (item.get(each, "") for each in ("media-type", "href"))
             path = posixpath.join(posixpath.dirname(name), unquote(href))
             part = posixpath.normpath(path)

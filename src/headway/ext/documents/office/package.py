@@ -99,7 +99,7 @@ class Package:
         """
         return Package(self.read(name), self._most_tags, self)
 
-    def parse(self, name: str, *, may_have_type: bool = False) -> Node:
+    def parse(self, name: str) -> Node:
         """Return the root of a member in XML; see `parse_xml`.
 
         Raises:
@@ -108,7 +108,7 @@ class Package:
         data = self.read(name)
         self.count_tags(name, data)
         with name_member(name):
-            return parse_xml(data, may_have_type=may_have_type)
+            return parse_xml(data)
 
     def count_tags(self, name: str, data: bytes) -> None:
         """Count the tags of a member.

@@ -34,7 +34,6 @@ class Grammar:
         codes: Elements whose content is a language code, as in `plain`.
         prepare: Changes the tree before it is read.
         turn: Turns the text into the other direction.
-        may_have_type: Whether the part may begin with a document type, without declarations.
         limits: The most characters of paragraphs (by their elements) and attributes (``element/attribute``); a text
             whose translation would have more stays.
     """
@@ -48,7 +47,6 @@ class Grammar:
     codes: frozenset[str] = frozenset()
     prepare: Callable[[Node], None] | None = None
     turn: Turn | None = None
-    may_have_type: bool = False
     limits: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -89,7 +87,7 @@ class XmlPart:
         keeps: Whether a text stays.
 
     Raises:
-        HeadwayError: If the part is not well-formed, has a document type, or nests elements too deeply.
+        HeadwayError: If the part is not well-formed, declares entities, or nests elements too deeply.
     """
 
     def __init__(
@@ -100,7 +98,7 @@ class XmlPart:
         language: LanguagePair,
         keeps: Callable[[str], bool] = lambda text: False,
     ) -> None:
-        self._root = package.parse(name, may_have_type=grammar.may_have_type)
+        self._root = package.parse(name)
         self._is_changed = change_languages(self._root, grammar, language)
         if language.becomes_rtl is not None and grammar.turn:
             self._is_changed |= grammar.turn(self._root, language.becomes_rtl)

@@ -20,27 +20,23 @@ _ENTRIES = ("row", "si")  # of which a part may have many
 _SAFE = {"resolve_entities": False, "no_network": True, "load_dtd": False, "collect_ids": False}
 
 
-def parse_xml(data: bytes, *, may_have_type: bool = False) -> Node:
+def parse_xml(data: bytes) -> Node:
     """Return the root of a part, without comments; nothing outside of the part is read.
 
     Args:
         data: The content of the part.
-        may_have_type: Whether it may begin with a document type, without declarations.
 
     Raises:
-        HeadwayError: If it is not well-formed, has a document type, or nests more than 256 elements.
+        HeadwayError: If it is not well-formed, declares entities, or nests more than 256 elements.
     """
-    _check_declarations(data)
+    check_declarations(data)
     try:
-        root = fromstring(data, XMLParser(remove_comments=True, **_SAFE))
+        return fromstring(data, XMLParser(remove_comments=True, **_SAFE))
     except XMLSyntaxError as error:
         raise _describe(error) from None
-    if root.getroottree().docinfo.doctype and not may_have_type:
-        raise HeadwayError("has a document type, which office files have not")
-    return root
 
 
-def _check_declarations(data: bytes) -> None:
+def check_declarations(data: bytes) -> None:
     """Refuse declarations of entities before they are parsed."""
     if _DECLARATIONS.search(data.replace(b"\0", b"")):
         raise HeadwayError("declares entities, which are not read")
@@ -61,7 +57,7 @@ def iterate_xml(data: bytes, *names: str) -> Iterator[Node]:
     Raises:
         HeadwayError: If the part is not well-formed, or declares entities.
     """
-    _check_declarations(data)
+    check_declarations(data)
     tags = [f"{{*}}{name}" for name in names]
     try:
         for _, node in iterparse(BytesIO(data), tag=tags, remove_comments=True, **_SAFE):
