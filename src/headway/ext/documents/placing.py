@@ -409,9 +409,8 @@ def _divide_elements(found: Sequence[WordRange]) -> list[WordRange]:
     others = [each for each in found if each[0] < each[1] and not each[2].is_kept]
     starts = [first for first, _, _ in others]
     divided = []
-    for number, (first, last, element) in enumerate(
-        found
-    ):  # which tells those with the same words apart
+    # The number tells elements with the same words apart.
+    for number, (first, last, element) in enumerate(found):
         at, other = first, bisect_right(starts, first)
         while (
             _is_divisible((at, last, element)) and other < len(others) and others[other][1] <= last
