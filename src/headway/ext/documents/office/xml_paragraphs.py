@@ -145,7 +145,9 @@ def read_paragraph(dialect: Dialect, node: Node, limit: int = UNLIMITED) -> Plac
     """
     reader = _Reader(dialect)
     reader.read(node, None, 0)
-    parts, style = mark_styles(join_runs(reader.parts))
+    parts, style = join_runs(reader.parts), None
+    if not dialect.is_mixed:  # text that stands in no run has no style
+        parts, style = mark_styles(parts)
     return Place(node, make_paragraph(parts), _write_paragraph, (dialect, style), limit)
 
 
