@@ -287,6 +287,20 @@ def test_no_two_spaces_stand_beside_protected_text(tokenizer):
     assert restored.text == "die Katze sieht {a}"
 
 
+def test_a_mark_that_is_one_subword_with_a_sign_stays_behind_what_is_kept():
+    pairs = [(f"it costs £{n}.", f"das kostet {n} £.") for n in range(10, 99)]
+    tokenizer = Tokenizer.learn(pairs, TextConfig(vocab_size=310))
+    [tokens] = tokenizer.encode_target(["das kostet 65 £."])
+    assert "▁£." in tokenizer.target_subwords(tokens)
+    price = word(tokenizer, "£65", "65 £")
+    before_mark, within = (
+        mask(tokenizer, f"it costs {{a}}{rest}", price) for rest in (".", " now")
+    )
+    assert before_mark.restore(tokenizer, tokens, []).text == "das kostet {a}."
+    counts = [len(each.constraints[0].alternatives) for each in (before_mark, within)]
+    assert counts[0] > counts[1]
+
+
 def test_references_are_read_as_their_characters(tokenizer):
     source = "the&nbsp;cat &amp; house&hellip; <b>&lt;sees&gt;</b>"
     masked = mask(tokenizer, source)

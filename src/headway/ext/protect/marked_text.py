@@ -155,6 +155,10 @@ class MarkedText:
                 alternatives = (
                     word.alternatives if word else spell_words(self.tokenizer, part.renderings)[:1]
                 )
+                mark = following if _CLOSING.match(following) else ""
+                if word and mark and (joined := word.spell_with(mark, self.tokenizer)):
+                    part = part._replace(mark=mark)
+                    alternatives = (*alternatives, *joined)
                 part = part._replace(kind="name", alternatives=alternatives)
             elif part.kind == "term" and (terms := terms + 1) > MOST_TERMS:
                 part = SourcePart(part.source)

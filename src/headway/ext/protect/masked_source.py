@@ -23,6 +23,7 @@ class SourcePart(NamedTuple):
         start: Its place in what the model reads.
         at: Its place in the piece.
         is_term: Whether it is a term of a glossary; one that the model cannot write, or must keep, is a name.
+        mark: What an alternative may end in besides; it is no part of it.
     """
 
     source: str
@@ -33,6 +34,7 @@ class SourcePart(NamedTuple):
     start: int = 0
     at: int = 0
     is_term: bool = False
+    mark: str = ""
 
     @property
     def span(self) -> Span:
@@ -106,7 +108,12 @@ class MaskedSource(NamedTuple):
 
     def find_rendered(self, tokenizer: Tokenizer, tokens: Sequence[int]) -> dict[int, Span]:
         """Return where a translation has what it must contain: ranges of its characters, by the numbers of the parts."""
-        return find_alternatives(tokenizer, [part.alternatives for part in self.parts], tokens)
+        found = find_alternatives(tokenizer, [part.alternatives for part in self.parts], tokens)
+        text = tokenizer.decode(tokens) if any(part.mark for part in self.parts) else ""
+        for number, (start, end) in found.items():
+            mark = self.parts[number].mark
+            found[number] = start, end - len(mark) * bool(mark and text.endswith(mark, 0, end))
+        return found
 
     def needs_links(
         self, tokenizer: Tokenizer, tokens: Sequence[int], all_of_them: bool = False

@@ -19,7 +19,7 @@ from headway import __version__
 from headway.ext.protect.capitals import starts_sentence
 from headway.ext.protect.protected_text import Meaning
 from headway.files import check_writer, read_small_file, replace_text
-from headway.text import WORD, Languages, name_pair
+from headway.text import WORD, Languages, Tokenizer, name_pair
 from headway.translation import TokenSearch, spell_words
 
 FILE = "stand_ins.json"
@@ -168,6 +168,18 @@ class PlaceholderWord(NamedTuple):
 
     phrase: SteadyPhrase
     alternatives: tuple[tuple[int, ...], ...] = ()
+
+    def spell_with(self, mark: str, tokenizer: Tokenizer) -> tuple[tuple[int, ...], ...]:
+        """Return the token ids of its translations with a mark behind them that is one subword with the sign at their end ("£.")."""
+        signs = [text for text in self.phrase.translations if not text[-1:].isalnum()]
+        spelled = [spell_words(tokenizer, [text, f"{text}{mark}"]) for text in signs if mark]
+        # The mark is a subword of its own if the longer one begins with all of the shorter one.
+        return tuple(
+            ids
+            for own in spelled
+            for ids in own
+            if tokenizer.decode(ids).endswith(mark) and ids[:-1] not in own
+        )
 
     def read_after(self, before: str) -> str:
         """Return what the model reads behind a text."""
