@@ -119,10 +119,13 @@ def _share_words(texts: Sequence[Part]) -> Sequence[Part]:
     out: list[Part] = []
     for is_shared, group in groupby(words, key=_is_plain_word):
         pieces = [*group]
-        word = "".join(letters for letters, _ in pieces)
-        start, end = strip_marks(word, (0, len(word))) if is_shared else (0, 0)
-        shared, sizes, at = word[start:end], Counter[str](), 0
         owners = {text.key: text for _, text in pieces}
+        word = "".join(letters for letters, _ in pieces)
+        start, end = strip_marks(word, (0, len(word))) if is_shared and len(owners) > 1 else (0, 0)
+        if start == end:  # nothing is shared
+            out += [text._replace(text=letters) for letters, text in pieces]
+            continue
+        sizes, at = Counter[str](), 0
         before, behind = list[Part](), list[Part]()
         for letters, text in pieces:
             first, last = (min(max(place - at, 0), len(letters)) for place in (start, end))
@@ -130,11 +133,9 @@ def _share_words(texts: Sequence[Part]) -> Sequence[Part]:
             sizes[text.key] += last - first
             behind.append(text._replace(text=letters[last:]))
             at += len(letters)
-        out += [part for part in before if part.text]
-        if shared:
-            [(key, _)] = sizes.most_common(1)  # the first one of several
-            out.append(owners[key]._replace(text=shared))
-        out += [part for part in behind if part.text]
+        [(key, _)] = sizes.most_common(1)  # the first one of several
+        shared = owners[key]._replace(text=word[start:end])
+        out += [part for part in (*before, shared, *behind) if part.text]
     return out
 
 
