@@ -170,10 +170,10 @@ class PlaceholderWord(NamedTuple):
     alternatives: tuple[tuple[int, ...], ...] = ()
 
     def spell_with(self, mark: str, tokenizer: Tokenizer) -> tuple[tuple[int, ...], ...]:
-        """Return the token ids of its translations with a mark behind them that is one subword with the sign at their end ("£.")."""
+        """Return the token ids of translations that end in a sign, with a mark behind it, if both are one subword ("£.")."""
         signs = [text for text in self.phrase.translations if not text[-1:].isalnum()]
         spelled = [spell_words(tokenizer, [text, f"{text}{mark}"]) for text in signs if mark]
-        # The mark is a subword of its own if the longer one begins with all of the shorter one.
+        # If the mark is a subword of its own, the tokens before it are those of the translation without it.
         return tuple(
             ids
             for own in spelled

@@ -31,7 +31,7 @@ class Call(NamedTuple):
 
     @staticmethod
     def answer_batch(requests: "Sequence[Call]", is_wanted: Callable[[int], bool]) -> list[Any]:
-        """Call each function whose answer is still wanted; the answer to another is None."""
+        """Call each function unless its job was cancelled; then the answer is None."""
         return [each.function() if is_wanted(n) else None for n, each in enumerate(requests)]
 
 

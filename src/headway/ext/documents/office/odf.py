@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from headway.errors import HeadwayError
+from headway.ext.documents.office.dialects import ODF
 from headway.ext.documents.office.directions import turn_odf
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.workbook import QUOTED, ComparedTexts
-from headway.ext.documents.office.xml_paragraphs import ODF
 from headway.ext.documents.office.xml_part import Grammar
 from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name, namespace
 from headway.ext.documents.table import name_column
@@ -31,7 +31,7 @@ def _is_placeholder(frame: Node) -> bool:
 
 
 def unify_styles(root: Node) -> None:
-    """Give spans whose automatic styles look the same one style, and none if it has no properties.
+    """Give all spans that look the same the same style, and spans without properties no style.
 
     Programs give words that were written at different times different styles, which are equal.
     """

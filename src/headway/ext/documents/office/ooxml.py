@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from headway.errors import HeadwayError
+from headway.ext.documents.office.dialects import CELL, SLIDE, WORD
 from headway.ext.documents.office.directions import turn_cells, turn_slide, turn_word
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
-from headway.ext.documents.office.xml_paragraphs import CELL, SLIDE, WORD
 from headway.ext.documents.office.xml_part import Grammar
 from headway.ext.documents.office.xml_tree import Node
 

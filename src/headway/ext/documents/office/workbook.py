@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headway.ext.documents.office.dialects import read_cell
 from headway.ext.documents.office.package import Package, name_member
-from headway.ext.documents.office.xml_paragraphs import read_cell
 from headway.ext.documents.office.xml_tree import Node, iterate_xml, local_name
 from headway.ext.documents.paragraph import Paragraph, Translated
 

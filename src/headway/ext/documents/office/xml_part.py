@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from lxml.etree import iterwalk
 
 from headway.ext.documents.language_codes import LanguagePair
+from headway.ext.documents.office.dialects import Dialect
 from headway.ext.documents.office.directions import Turn
 from headway.ext.documents.office.package import Package
-from headway.ext.documents.office.xml_paragraphs import UNLIMITED, Dialect, Place, read_paragraph
+from headway.ext.documents.office.xml_paragraphs import UNLIMITED, Place, read_paragraph
 from headway.ext.documents.office.xml_tree import (
     Node,
     clean_text,
@@ -175,5 +176,5 @@ def _read_attributes(node: Node, name: str, grammar: Grammar) -> Iterator[Place]
 
 
 def _write_attribute(place: Place, translated: Translated) -> None:
-    """Write the value of an attribute, whose key is the detail."""
+    """Write a translation into the attribute of an element that `Place.detail` names."""
     place.node.set(place.detail, clean_text(translated.text))
