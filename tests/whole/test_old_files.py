@@ -15,6 +15,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.training import run as training_run
 from headway.translation import Translator
+from support.cases import each_case
 from support.runs import metrics
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -53,16 +54,7 @@ RUN_OF_0_1 = (
 TEXT_OF_0_1 = r"corpus\.json: format 1, .* reads format 2: prepare the text again, or install "
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["train", "run"], RUN_OF_0_1),
-        (["train", "run", "--training.max-steps", "20"], RUN_OF_0_1),
-        (["average", "run", "out"], RUN_OF_0_1),
-        (["train", "new", "--data", "run/data", "--ranks", "1"], TEXT_OF_0_1),
-        (["train", "new", "--data", "run/data", "--init", "run", "--ranks", "1"], TEXT_OF_0_1),
-    ],
-)
+@each_case
 def test_a_run_and_prepared_text_of_version_0_1_are_refused_and_stay_as_they_are(
     words, message, tmp_path, monkeypatch
 ):

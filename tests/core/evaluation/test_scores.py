@@ -29,6 +29,7 @@ from headway.evaluation import (
 from headway.evaluation.bootstrap import resample
 from headway.evaluation.comparability import comparable_scores
 from headway.text.groups import language_from_name
+from support.cases import each_case, read_rows
 from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[3].parent / "shared" / "data" / "multi30k"
@@ -126,13 +127,7 @@ def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
 
 
 def test_compounds_are_split_as_in_the_paper():
-    for line, split in {
-        "der Nord-Ost-See": "der Nord ##AT##-##AT## Ost ##AT##-##AT## See",
-        "ein - Strich , -2 und so- wie": "ein - Strich , -2 und so- wie",
-        # Like the authors' script, one pass: the letter between two hyphens cannot match twice.
-        "a-b-c": "a ##AT##-##AT## b-c",
-        "---": "- ##AT##-##AT## -",
-    }.items():
+    for line, split in read_rows(__file__, "test_compounds_are_split_as_in_the_paper"):
         assert split_compounds(line) == split
 
 
@@ -178,13 +173,7 @@ def test_languages_without_spaces_are_scored_by_character():
     assert bleu(hypothesis, reference, "de") < 1
 
 
-@pytest.mark.parametrize(
-    ("code", "module", "without"),
-    [
-        ("ja", "tokenizer_ja_mecab.TokenizerJaMecab", "tok:char"),
-        ("ko", "tokenizer_ko_mecab.TokenizerKoMecab", "tok:13a"),
-    ],
-)
+@each_case
 def test_words_are_found_by_sacrebleus_packages_and_the_sheet_names_them_if_they_are_missing(
     monkeypatch, code, module, without
 ):

@@ -12,6 +12,7 @@ from headway.config import TextConfig
 from headway.text import Damaged, Pair
 from headway.text.cleaning import FoundPairs, Rule, broken_rule, digest_texts
 from headway.text.preparation import selection
+from support.cases import read_rows
 from support.range_cleaning import clean
 
 OFF = TextConfig(
@@ -105,24 +106,7 @@ ENGLISH = (
     "Everyone has the right to freedom of movement and residence within the borders of each state.",
     "All are equal before the law and are entitled without any discrimination to equal protection of the law.",
 )
-DENSE = {
-    "Chinese": (
-        "人人在各国境内有权自由迁徙和居住。",
-        "法律之前人人平等，并有权享受法律的平等保护。",
-    ),
-    "Japanese": (
-        "すべて人は、各国の境界内において自由に移転及び居住する権利を有する。",
-        "すべての人は法の下で平等であり差別なく法の平等な保護を受ける。",
-    ),
-    "katakana": (
-        "コンピューターネットワークシステムエンジニアリング",
-        "ソフトウェア・ライブラリのインストール",
-    ),
-    "Korean": (
-        "모든 사람은 각국의 영역 내에서 이전과 거주의 자유에 관한 권리를 가진다.",
-        "모든 사람은 법 앞에 평등하며 차별 없이 법의 동등한 보호를 받을 권리를 가진다.",
-    ),
-}
+DENSE = read_rows(__file__, "DENSE")
 
 
 @pytest.mark.parametrize("language", DENSE)

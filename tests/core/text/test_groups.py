@@ -15,6 +15,7 @@ from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 from headway.text.words import is_byte
+from support.cases import each_case, read_rows
 from support.extensions import needs
 from support.groups import files, write_languages
 from support.toy_models import sentences, translate_words
@@ -192,27 +193,10 @@ def test_a_language_has_two_letters_or_three():
 
 
 def test_a_country_counts_only_where_a_model_has_several_and_a_script_always():
-    for wanted, codes, found in (
-        ("zh-CN", ["zh"], "zh"),
-        ("zh_Hans", ["zh"], "zh"),
-        ("zh-Hans-CN", ["zh-Hant", "zh"], "zh"),
-        ("ZH-TW", ["zh"], None),
-        ("zh-Hant", ["zh"], None),
-        ("ZH-TW", ["zh", "zh_Hant"], "zh_Hant"),
-        ("zt", ["zh", "zh-Hant"], "zh-Hant"),
-        ("zt", ["zh"], None),
-        ("zh", ["zh-Hant"], "zh-Hant"),
-        ("pb", ["pt", "pt-BR"], "pt-BR"),
-        ("pt-PT", ["pt-BR"], None),
-        ("pt", ["pt-BR"], "pt-BR"),
-        ("en-GB", ["en"], "en"),
-        ("eng_Latn", ["en"], "en"),
-        ("ru-RU", ["rus_Cyrl"], "rus_Cyrl"),
-        ("sr-Latn", ["sr"], None),
-        ("sr-Cyrl", ["sr"], "sr"),
-        ("", ["en"], None),
+    for wanted, codes, found in read_rows(
+        __file__, "test_a_country_counts_only_where_a_model_has_several_and_a_script_always"
     ):
-        assert find_code(wanted, codes) == found, (wanted, codes)
+        assert find_code(wanted, codes) == (found or None), (wanted, codes)
 
 
 def test_a_source_ends_as_before(data):
@@ -263,18 +247,7 @@ def test_units_of_other_languages_are_no_text_of_a_group(texts, tmp_path):
             prepare({"en-nl": train["en-de"]}, 5, tmp_path / "none", config)
 
 
-@pytest.mark.parametrize(
-    ("counts", "size", "sizes"),
-    [
-        ([2060], 100, [100]),  # one group: as large as the sample
-        ([2060], 3000, [2060]),
-        ([3**5 * 1000, 1000], 100, [75, 25]),
-        ([7, 3**5 * 1000], 100, [7, 93]),  # no pair twice
-        ([1000, 1000, 1000], 3000, [1000] * 3),
-        ([17, 100_003, 29], 100_049, [17, 100_003, 29]),  # all text
-        ([50, 50, 50], 2, [1, 1, 1]),
-    ],
-)
+@each_case
 def test_a_sample_has_a_larger_share_of_small_groups(counts, size, sizes):
     assert divide_sample(counts, size) == sizes
 

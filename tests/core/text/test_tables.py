@@ -9,19 +9,11 @@ from headway.errors import HeadwayError
 from headway.text.lines import Damaged
 from headway.text.readers import FileForm, Pair, describe_layout, read_pairs
 from headway.text.tables import MOST_LINES, SAMPLE
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.numbered_text import number_pairs
 
 LANGUAGES = ("en", "de")
-TYPED = [
-    ("One, two; three", "Eins, zwei; drei"),
-    ('She said "no".', 'Sie sagte „nein".'),
-    ('5" disk', '5"-Diskette'),
-    ("a\nb", "c"),
-    ("tab\there", "Tab\thier"),
-    ("plain", "schlicht"),
-    *number_pairs(11),
-]
+TYPED = [*read_rows(__file__, "TYPED"), *number_pairs(11)]
 READ = [(" ".join(a.split("\n")), " ".join(b.split("\n"))) for a, b in TYPED]
 
 

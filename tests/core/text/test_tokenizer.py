@@ -16,6 +16,7 @@ from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 from support.bounds import bounded
+from support.cases import read_rows
 from support.strange_texts import strange_texts
 from support.toy_models import normalizing_tokenizer, sentences, write_several
 
@@ -249,19 +250,7 @@ def test_a_damaged_file_is_rejected_at_once(content, message, tmp_path):
 
 
 # How users train their own models: the defaults of spm_train, and what they often change.
-OWN = {
-    "unigram": {},
-    "bpe": {"model_type": "bpe"},
-    "bytes": {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity"},
-    "unigram with bytes": {"byte_fallback": True, "character_coverage": 0.98},
-    "other ids": {"pad_id": 0, "unk_id": 3, "bos_id": 2, "eos_id": 1},
-    "no ends": {"bos_id": -1, "eos_id": -1, "model_type": "bpe"},
-    "other names": {"unk_piece": "[UNK]", "eos_piece": "[EOS]", "pad_id": 3, "pad_piece": "[PAD]"},
-    "symbols": {"user_defined_symbols": ["@@", "<b>"], "control_symbols": ["<mask>", ">>deu<<"]},
-    "no prefix": {"add_dummy_prefix": False, "remove_extra_whitespaces": False},
-    "lower case": {"normalization_rule_name": "nmt_nfkc_cf", "split_digits": True},
-    "words": {"model_type": "word"},
-}
+OWN = read_rows(__file__, "OWN")
 
 
 def own_model(file, **options):

@@ -9,6 +9,7 @@ import pytest
 
 from headway.cli.main import dispatch
 from headway.text.prepared import PreparedData
+from support.cases import read_rows
 from support.documentation import read_blocks, read_code_spans
 from support.extensions import needs
 from support.runs import words
@@ -22,13 +23,7 @@ SMALL = {
     "model.dropout": 0, "training.agreement": 0, "training.batch-tokens": 600,
     "training.micro-batch-tokens": 600, "training.warmup-steps": 30, "training.threads": 1,
 }  # fmt: skip
-SENTENCE = (
-    ["Anna", "Peter", "Maria", "Tom", "Ida", "Paul", "Clara", "Hans"],
-    ["sees", "finds", "paints", "sells", "brings", "loses", "carries", "wants"],
-    ["the", "a", "this", "her", "his", "one", "another", "every"],
-    ["red", "old", "small", "heavy", "green", "wet", "empty", "broken"],
-    ["boat", "chair", "lamp", "horse", "book", "basket", "violin", "ladder"],
-)
+SENTENCE = read_rows(__file__, "SENTENCE")
 
 
 def page_command(run):

@@ -16,6 +16,7 @@ from headway.translation import Translator
 from headway.translation.directory import load_any_model, load_model
 from headway.translation.weights import read_network
 from support.bounds import bounded
+from support.cases import read_rows
 from support.damaged_models import damaged
 from support.runs import command, write_corpus
 from support.trap import Trap
@@ -90,15 +91,7 @@ def test_a_model_in_int8_is_loaded_on_the_processor(
     assert asked == [chosen]
 
 
-SETTINGS = [
-    {"num_encoder_layers": 10**9},
-    {"d_model": 10**9, "num_heads": 1},
-    {"source_vocab_size": 10**9, "target_vocab_size": 10**9},
-    {"max_positions": 10**12},
-    {"num_heads": 10**9, "d_k": 10**9, "d_v": 1},
-    {"d_modle": 3},
-    {"d_model": "wide"},
-]
+SETTINGS = read_rows(__file__, "SETTINGS")
 
 
 @pytest.fixture

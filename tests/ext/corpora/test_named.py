@@ -18,7 +18,7 @@ from headway.cli.main import dispatch
 from headway.errors import HeadwayError
 from headway.ext.corpora.named import list_origins, local_files
 from headway.text.readers import read_pairs
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.toy_models import sentences, translate_words
 
 PAIRS = [(text, translate_words(text)) for text in sentences(30, 1)]
@@ -268,12 +268,9 @@ def test_a_local_directory_is_not_taken_for_a_data_set_of_the_hub(hub, tmp_path,
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (
-            [{"translation": {"fr": "a", "de": "b"}}],
-            "row 1: no columns en and de.*there are fr, de",
+        *read_rows(
+            __file__, "test_a_data_set_that_is_no_parallel_text_gives_a_message_of_one_line"
         ),
-        ([{"en": "a", "de": ["b"]}], "row 1: en and de are not both text"),
-        ([], "0 lines in en and 0 in de"),
         (
             None,
             r'hf:org/text::train: datasets failed: Unknown split in "org/text None train None"\.$',

@@ -7,6 +7,7 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.corpora.tmx import read_units
 from headway.text import Damaged, Pair, read_pairs
+from support.cases import each_case
 from support.numbered_text import DOCTYPE, HEAD, number_pairs, units, write_tmx
 from support.reading import peak
 
@@ -76,17 +77,7 @@ def test_without_languages_tmx_is_read_in_the_order_of_its_first_unit(tmp_path):
         list(read_pairs([path]))
 
 
-@pytest.mark.parametrize(
-    ("unit", "said"),
-    [
-        (f"<tu>{ENGLISH}\n<tu>{ENGLISH}{GERMAN}</tu>{GERMAN}</tu>", "<tu> inside <tu>"),
-        ('<tu><tuv lang="en"><seg>a\n<seg>b</seg> c</seg></tuv></tu>', "<seg> inside <seg>"),
-        ('<tu><tuv lang="en"><seg><ph>\n<seg>b</seg></ph></seg></tuv></tu>', "<seg> inside <ph>"),
-        ('<tu><tuv lang="en"><seg>a</seg>\n<seg>b</seg></tuv></tu>', "a second <seg> in a <tuv>"),
-        (f'<tu><tuv lang="en">\n{GERMAN}<seg>a</seg></tuv></tu>', "<tuv> inside <tuv>"),
-        (f"<tu/>\n{ENGLISH}{GERMAN}", "<tuv> inside <body>"),
-    ],
-)
+@each_case
 def test_tmx_whose_elements_stand_in_the_wrong_place_is_refused(unit, said, tmp_path):
     path = tmp_path / "corpus.tmx"
     path.write_text(f"<tmx><body>{unit}</body></tmx>", encoding="utf-8")

@@ -20,6 +20,7 @@ from headway.ext.cuda.search import FixedSearch
 from headway.model import Transformer
 from headway.translation import Translator
 from headway.translation.engines.plain_engine import PlainEngine
+from support.cases import read_rows
 from support.engines import EOS, SHAPES, VOCAB, model_of, search, search_batch, sources
 from support.pieces import attend, score_targets
 from support.step_counts import Counts
@@ -223,14 +224,7 @@ def meta_model():
 
 
 # The operations that make a program wait for a GPU; most of them fail on the meta device.
-WAITING = (
-    "_local_scalar_dense",
-    "nonzero",
-    "is_nonzero",
-    "equal",
-    "masked_select",
-    "repeat_interleave",
-)
+WAITING = read_rows(__file__, "WAITING")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from headway.ext.documents.opening import (
 )
 from headway.ext.documents.paragraph import Translated
 from support.bounds import grows_less
+from support.cases import each_case
 from support.document_promises import CUE, SHAPES, changed, damaged, read_shape, unchanged
 from support.documents import TEXT_FORMATS
 
@@ -99,31 +100,7 @@ def test_a_file_of_another_name_may_be_lines(name):
     check_is_lines(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("a.YAML", ".*: convert it to .json"),
-        *(
-            (f"a.{suffix}", f".*: convert it to .*{target}")
-            for suffix, target in (
-                ("mdx", ".md"),
-                ("ts", ".xliff or .json"),
-                ("ipynb", ".md"),
-                ("json5", ".json"),
-                ("php", ".json"),
-                ("lrc", ".srt"),
-                ("fodt", ".odt"),
-                ("fods", ".ods"),
-                ("fodp", ".odp"),
-                ("rst", ".html"),
-                ("adoc", ".html"),
-                ("tex", ".html"),
-            )
-        ),
-        ("a.lrc.gz", ".*: convert it to .srt"),
-        ("a.srt.gz", "is a compressed document: decompress it first"),
-    ],
-)
+@each_case
 def test_a_file_that_is_neither_lines_nor_a_document_is_refused(name, message):
     with pytest.raises(HeadwayError, match=f"^{name}: {message}$"):
         check_is_lines(name)

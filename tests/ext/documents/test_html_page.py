@@ -67,37 +67,7 @@ def test_attributes_say_what_is_left_alone(source, texts):
     assert translated(source) == texts
 
 
-@pytest.mark.parametrize(
-    ("source", "texts"),
-    [
-        # A text ends at the border of a link beside a link, of a control, and of an embedded object.
-        ('<nav><a href="/">Home</a><a href="/a">About us</a><a>Contact</a></nav>', ["Home", "About us", "Contact"]),
-        ("<i><a>one</a></i><i><a>two</a></i><!-- x --><b><i><a>three</a></i></b>", ["one", "two", "three"]),
-        ("<label>Name<input name=n></label><input type=checkbox>Remember me", ["Name", "Remember me"]),
-        ("<select><option>one<option>two</select><button>three</button>four", ["one", "two", "three", "four"]),
-        ("<optgroup label=x><option>one</option><option>two</option></optgroup>", ["one", "two"]),
-        *((f"one<{name} src=x></{name}>two", ["one", "two"]) for name in ("iframe", "video", "audio", "object", "textarea", "noscript")),
-        ("one<pre>x</pre>two<div translate=no>x</div>three<progress value=1></progress>four", ["one", "two", "three", "four"]),
-        ("<p>one<button translate=no>x</button>two<label translate=no>x</p>three", ["one", "two", "three"]),
-        # Nothing else divides a word or a sentence.
-        ("un<b>believ</b>able H<sub>2</sub>O", ["unbelievable H2O"]),
-        ("<a>one</a> <a>two</a>, <a>thr</a>ee<a>four</a>", ["one two, threefour"]),
-        ("<a name=x></a>one<a>three</a><img> <code>x</code> <a>four</a>", ["onethree _ four"]),
-        ("<a>Home</a><a><code>x</code></a><a>About</a>", ["Home", "About"]),
-        ("one<a></a><a>two</a>", ["onetwo"]),
-        ("<a>one</a><sup><a>[a]</a></sup><sup><a>[1]</a></sup> <a>two</a><a><sup>b</sup></a><a>3</a><a>4</a>.", ["one[a] twob34."]),
-        ("<a>one</a><a>1</a><a> <b>two</b></a><a>three</a>", ["one1 two", "three"]),
-        # Links of a menu have nothing beside them but white space and signs; some signs stand in no sentence.
-        ("<nav>\n<a>one</a>\n<i><a>two</a></i> <a>three</a>\n</nav>", [" one", "two", "three "]),
-        ("<a>one</a> · <a>two</a><b> | </b><a>three</a> / <a>four</a>", ["one", "two", "three", "four"]),
-        ("see <a>one</a> | <a>two</a>, <a>three</a> <a>four</a> – <a>five</a>", ["see one", "two, three four – five"]),
-        ("<a>one</a> <a>two</a>.", ["one two."]),
-        # So are elements that a page defines itself, if they have no text beside them.
-        ("<x-a>one</x-a><x-b>two</x-b> <x-a>three</x-a>", ["one", "two", "three"]),
-        ("<x-a><x-b>one</x-b> <x-c>two</x-c></x-a>\n<x-a><x-b>three</x-b></x-a>", ["one", "two", "three"]),
-        ("a <x-b>b</x-b><x-b>c</x-b>", ["a bc"]),
-    ],
-)  # fmt: skip
+@each_case
 def test_texts_that_are_seen_apart_are_translated_one_by_one(source, texts):
     assert translated(source) == texts
     page = HtmlPage(source)

@@ -11,6 +11,7 @@ from headway.ext.documents.icu_message import MOST_SENTENCES, parse_message
 from headway.ext.documents.opening import list_notices, open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from support.bounds import bounded
+from support.cases import each_case, read_rows
 
 WITH_MORE_FORMS = "pl ru uk cs hr lt ro sl lv he ga mt cy ar gd sr_Latn pl-PL"
 
@@ -83,14 +84,7 @@ def test_apostrophes_quote_nothing():
 @pytest.mark.parametrize(
     "text",
     [
-        "no choice {n} {d, date, short}",
-        "{n, plural, one {a}}",
-        "{n, plural, one {a} other {b}",
-        "{n, plural, one {a} other {b}} }",
-        "{n, plural, offset:1 one {a} other {#}}",
-        "{n, plural, one {'{'a} other {b}}",
-        "{n, plural, one a other {b}}",
-        " ".join(["{n, plural, one {a} other {b}}"] * 5),
+        *read_rows(__file__, "test_other_text_is_no_message"),
         " ".join(["{n, select, other {a}}"] * 900),
         "{" * 9000,
         "{n, plural, other {" * 900,
@@ -207,14 +201,7 @@ def test_a_message_with_inline_elements_stays():
     assert list_notices(document) == ["messages of ICU that stay as they are: 1"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{n, plural, one {a dog} other {# dogs}} '{braces}' run.",
-        "a {n, plural, offset:1 one {dog} other {# dogs}}",
-        " ".join(["{n, select, a {b} other {c}}"] * 5),
-    ],
-)
+@each_case
 def test_a_message_that_is_too_complicated_stays(text):
     for source, name in (
         (json.dumps({"a": text, "b": "{n} dogs"}), "x.json"),

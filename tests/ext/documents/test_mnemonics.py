@@ -10,36 +10,10 @@ from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translat
 from support.cases import each_case
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("&Open file", "Open file"),
-        ("_Open a book", "Open a book"),
-        ("A man &is running.", "A man is running."),
-        ("Search && &replace...", "Search && replace..."),
-        ("R&D &Élan", "R&D Élan"),
-        ("E&xit", "Exit"),
-        ("Save a&s...", "Save as..."),
-        ("R&D Cu_t", "R&D Cut"),
-        ("Select A_ll", "Select All"),
-        ("For&mat", "Format"),
-        ("Document&s", "Documents"),
-        ("E&xit: https://a.example/?q=foo&bar", "Exit: https://a.example/?q=foo&bar"),
-        *(
-            (each, None)
-            for each in (
-                "a && b", "&&a", "&amp; b", "a &eacute; b", "R&D", "a & b", "&1", "&a &b", "snake_case", "__X__", "_a_", "_a b_c",
-                "a _1", "_a &b", "?a=1&b=2", "%(_a)s",
-                "{Item_count} items", "%(User_name)s logged in", "See https://a.example/?q=foo&bar", '<a href="?p=a&q">Help</a>',
-                "$User_name", "Some_one@example.com", "My_file.txt", "`Some_code`", "Rock&roll music", "Drag&drop", "Copy&paste",
-                "A long text of a program that has a mark in a w&ord", "AT&T", "a b&eacute;", "x?a&b=1", "file_name", "see file_Name", "Cu_t_x", "Cut_2", "E&xit &b",
-            )
-        ),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_message_has_one_mnemonic_or_none(source, text):
     found = read_mnemonic(Paragraph(source))
-    assert (found.paragraphs[0].text if found else None) == text
+    assert (found.paragraphs[0].text if found else "") == text
 
 
 @each_case

@@ -44,21 +44,7 @@ def turn_word(content, options, part="document", change=str):
     return found.removeprefix(f'<w:{part} xmlns:w="w">').removesuffix(f"</w:{part}>")
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
-        ("<w:docDefaults></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
-        ("<w:docDefaults><w:rPrDefault/><w:pPrDefault/></w:docDefaults>", f"<w:docDefaults><w:rPrDefault/>{BIDI}</w:docDefaults>"),
-        ("<w:docDefaults><w:pPrDefault></w:pPrDefault></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
-        ("<w:docDefaults><w:pPrDefault><w:pPr/></w:pPrDefault></w:docDefaults>", f"<w:docDefaults>{BIDI}</w:docDefaults>"),
-        # The order of properties is fixed.
-        ('<w:docDefaults><w:pPrDefault><w:pPr><w:tabs><w:tab w:val="x"/></w:tabs><w:spacing w:after="1"/></w:pPr></w:pPrDefault></w:docDefaults>',
-         '<w:docDefaults><w:pPrDefault><w:pPr><w:tabs><w:tab w:val="x"/></w:tabs><w:bidi/><w:spacing w:after="1"/></w:pPr></w:pPrDefault></w:docDefaults>'),
-        ('<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="0"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>',
-         '<w:docDefaults><w:pPrDefault><w:pPr><w:bidi w:val="1"/><w:jc w:val="x"/></w:pPr></w:pPrDefault></w:docDefaults>'),
-    ],
-)  # fmt: skip
+@each_case
 def test_paragraphs_of_word_get_the_direction_by_default(before, after):
     assert turn_word(before, ARABIC, "styles") == after
     assert turn_word(before, GERMAN, "styles") == before

@@ -129,45 +129,7 @@ BOX = f"<w:r><w:pict><w:txbxContent><w:p>{run('{}')}</w:p></w:txbxContent></w:pi
 RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase></w:ruby>"
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        # Neighboring runs that look the same are one, whatever stands between.
-        (run("a lo", more=' w:rsidR="1"') + '<w:proofErr w:type="x"/>' + run("ng wo") + run("rd"), run("A LONG WORD")),
-        (run("a ", '<w:rPr><w:lang w:val="en-US"/></w:rPr>') + run("b"), run("A B", '<w:rPr><w:lang w:val="de"/></w:rPr>')),
-        # A word has one style, that of most of its letters; a superscript is a part of a word on purpose.
-        (run("a ") + run("t", BOLD) + run("he b"), run("A THE B")),
-        (run("long ") + run("b c", BOLD) + run(" word"), run("LONG ") + run("B C", BOLD) + run(" WORD")),
-        # Instructions of fields stay. A number in a field stays, and a link is text.
-        (run("Page ") + field("PAGE", run("7")), run("PAGE ") + field("PAGE", run("7"))),
-        (run("a ") + field("FORMTEXT", run("b")), run("A ") + field("FORMTEXT", run("B"))),
-        (run("a ") + field("FORMTEXT", run("\u2002")), run("A ") + field("FORMTEXT", run("\u2002"))),
-        (run("a ") + field('HYPERLINK "u"', run("b")), run("A ") + field('HYPERLINK "u"', run("B"))),
-        (f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" a")}',
-         f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>{run(" A")}'),
-        # Deleted text stays where it is, and inserted text is translated.
-        (run("a ") + DELETED + f'<w:ins w:id="2">{run("b")}</w:ins>', run("A ") + DELETED + f'<w:ins w:id="2">{run("B")}</w:ins>'),
-        (f'<w:ins w:id="2" w:author="A">{run("on")}</w:ins><w:ins w:id="3" w:author="A">{run("ce")}</w:ins>',
-         f'<w:ins w:id="2" w:author="A">{run("ONCE")}</w:ins>'),
-        (run("a") + NOTE + run(", b"), run("A") + NOTE + run(", B")),
-        ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/></w:r>", "<w:r><w:t>A</w:t><w:tab/><w:t>B</w:t><w:br/></w:r>"),
-        ("<w:pPr><w:b/></w:pPr>" + run("a &lt; b"), "<w:pPr><w:b/></w:pPr>" + run("A &lt; B")),
-        (f'<w:sdt><w:sdtPr/><w:sdtContent>{run("a")}</w:sdtContent></w:sdt>{run(" b")}',
-         f'<w:sdt><w:sdtPr/><w:sdtContent>{run("A")}</w:sdtContent></w:sdt>{run(" B")}'),
-        # A reading belongs to the old word.
-        (run("a ") + f'<w:r><w:rPr><w:sz w:val="9"/></w:rPr>{RUBY.format(run("b"))}<w:t>c</w:t></w:r><w:r/>' + run(" d"), run("A BC D")),
-        (f'<w:r>{RUBY.format(run("1"))}</w:r>',) * 2,
-        # A word that is cut often has the style of most of its letters.
-        (run("a wo") + run("r", BOLD) + run("ds", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>"), run("A") + run(" WORDS", BOLD) + run("!", "<w:rPr><w:i/></w:rPr>")),
-        # The result of a field that stays keeps all of its runs; what only fields show is no text.
-        (run("on ") + field(" PAGE ", run("1") + run("2", BOLD)) + run(" now"), run("ON ") + field(" PAGE ", run("1") + run("2", BOLD)) + run(" NOW")),
-        (field("AUTHOR", run("Anna Bell")),) * 2, (f'<w:fldSimple w:instr="AUTHOR">{run("Anna")}</w:fldSimple>',) * 2,
-        # A paragraph may consist of one piece of markup, which is written as it is.
-        (f'<w:hyperlink w:anchor="x">{run("a")}</w:hyperlink>', f'<w:hyperlink w:anchor="x">{run("A")}</w:hyperlink>'),
-        # Text in a text box is translated although its paragraph stays.
-        (run("42") + BOX.format("in"), run("42") + BOX.format("IN")), (run("out") + BOX.format("in"), run("OUT") + BOX.format("IN")),
-    ],
-)  # fmt: skip
+@each_case
 def test_runs_of_word_processing(source, expected):
     assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
 
@@ -279,15 +241,7 @@ def test_a_range_stays_around_its_words(name):
     assert written == source.replace("a b", "B A").replace(">c<", ">C<").replace(" d", " D")
 
 
-@pytest.mark.parametrize(
-    ("start", "end"),
-    [
-        ('bookmark-start w:name="n" xml:id="i"', 'bookmark-end w:name="n"'),
-        ('change-start w:change-id="c"', 'change-end w:change-id="c"'),
-        *((f'{each}-start w:id="i"', f'{each}-end w:id="i"') for each in ("toc-mark", "alphabetical-index-mark", "user-index-mark")),
-        ('annotation w:name="n"', 'annotation-end w:name="n"'),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_range_of_open_document_stays_around_its_words(start, end):
     source = f'<w:p xmlns:w="{WORD}">a b <w:{start}/>c<w:{end}/> d</w:p>'
     document = open_document(make_text(content=source), "x.odt")
@@ -356,17 +310,7 @@ def translated_sheet(content, translate):
     return read_part(out, "xl/worksheets/sheet1.xml").partition(">")[2].rpartition("</")[0]
 
 
-@pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
-        ('<x:c r="A1" t="str"><x:v>a &amp; b</x:v></x:c>', '<x:c r="A1" t="str"><x:v>A &amp; B</x:v></x:c>'),
-        ('<x:c t="str">\n<x:v>a</x:v></x:c>', '<x:c t="str">\n<x:v>A</x:v></x:c>'),
-        *((each, each) for each in (
-            '<x:c t="str"><x:f>B1</x:f><x:v>a</x:v></x:c>', '<x:c t="e"><x:v>#REF!</x:v></x:c>', '<x:c t="s"><x:v>0</x:v></x:c>',
-            '<x:c r="t"><x:v>a</x:v></x:c>',
-        )),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_cell_has_its_text_in_itself_if_it_is_no_result_of_a_formula(cell, expected):
     assert translated_sheet(cell, upper) == expected
 
@@ -400,26 +344,7 @@ def make_table(names, formula="", more=""):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("names", "formula", "more", "expected"),
-    [
-        (["Name", "Price"], "SUM(A1:A2)", "", ["NAME", "PRICE"]),
-        (["Name", "Price"], "SUM(T[Price])", "", ["NAME", "Price"]),
-        (["Name", "Price"], "T[@Name]", "", ["Name", "PRICE"]),
-        (["Name", "Price"], "T[[#This Row],[Name]:[Price]]", "", ["Name", "Price"]),
-        (["A &amp; B", "Price"], "T[@[A &amp; B]]", "", ["A &amp; B", "PRICE"]),
-        # Two columns of a table must not have one name.
-        (["big", "great", "price"], "", "", ["LARGE", "great", "PRICE"]),
-        (["big", "Large"], "T[Large]", "", ["big", "Large"]),
-        (["big", "LARGE"], "", "", ["big", "LARGE"]),
-        # A column needs a name.
-        (["nothing", "Price"], "", "", ["nothing", "PRICE"]),
-        # Programs of a file may use any name, and a query writes all of them again.
-        (["Name", "Price"], "", f"{SPREADSHEET}.queryTable", ["Name", "Price"]),
-        # A cell and a table write a line break differently.
-        (["Name", "Price_x000a_each"], "", "", ["NAME", "Price_x000a_each"]),
-    ],
-)  # fmt: skip
+@each_case
 def test_the_header_of_a_table_is_translated_with_its_columns_if_no_formula_names_it(
     names, formula, more, expected
 ):
@@ -455,13 +380,7 @@ def test_files_in_a_file_share_its_limits(monkeypatch):
     assert len(open_document(written, "x.docx").paragraphs) == len(document.paragraphs)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "missing"),
-    [
-        (".docx", "word/document.xml"), (".docx", "_rels/.rels"), (".pptx", "ppt/presentation.xml"),
-        (".xlsx", "xl/workbook.xml"), (".odt", "content.xml"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_file_without_its_main_part_is_damaged(suffix, missing):
     package = zipfile.ZipFile(io.BytesIO(make_file(suffix, 1)))
     left = [(name, package.read(name)) for name in package.namelist() if name != missing]
@@ -529,13 +448,7 @@ def test_a_comment_that_mentions_somebody_stays():
 
 
 def test_a_file_names_the_new_language():
-    for suffix, part, expected in (
-        (".docx", "word/styles.xml", 'w:val="de" w:eastAsia="en-US"'), (".odt", "styles.xml", 'fo:language="de" fo:country="none"'),
-        (".pptx", "ppt/slides/slide1.xml", 'lang="de" dirty="0"'), (".epub", "OEBPS/book.opf", "<dc:language>de</dc:language>"),
-        (".epub", "OEBPS/toc.ncx", 'xml:lang="de"'), (".epub", "OEBPS/nav.xhtml", 'xml:lang="de" lang="de"'),
-        (".odp", "meta.xml", "<dc:language>de</dc:language>"),
-        *((suffix, "docProps/core.xml", "<dc:language>de</dc:language>") for suffix in (".docx", ".pptx", ".xlsx")),
-    ):  # fmt: skip
+    for suffix, part, expected in read_rows(__file__, "test_a_file_names_the_new_language"):
         document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
         out = document.write([translate(paragraph) for paragraph in document.paragraphs])
         assert expected in read_part(out, part), suffix

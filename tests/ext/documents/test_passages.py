@@ -12,7 +12,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from headway.translation.translation import Translation
-from support.cases import read_rows
+from support.cases import each_case, read_rows
 from support.extended_pieces import split_text
 from support.text_promises import slow_shapes
 
@@ -149,23 +149,7 @@ def test_links_go_through_a_third_language():
     assert first.then(second).pairs == [(0, 1), (1, 0)]
 
 
-@pytest.mark.parametrize(
-    ("language", "source", "translation", "expected"),
-    [
-        *(("de", *each) for each in (
-            ("A man", "Ein Mann.", "Ein Mann"), ("A man.", "Ein Mann.", "Ein Mann."), ("A man", "Ein Mann", "Ein Mann"), ("A man...", "Ein Mann.", "Ein Mann..."),
-            ("A man&hellip;", "Ein Mann.", "Ein Mann&hellip;"), ("A &quot;man&quot;", "Ein &quot;Mann&quot;", "Ein &quot;Mann&quot;"), ("A man:", "Ein Mann.", "Ein Mann:"),
-            ("A man?", "Ein Mann.", "Ein Mann."), ("A man", "Ein Mann!", "Ein Mann!"), ("A man", "Ein Mann...", "Ein Mann..."),
-            ("(a man)", "(ein Mann).", "(ein Mann)"), ("a dog", "犬。", "犬"), ("km?", "?", "km?"), ("km", "", "km"),
-            # An abbreviation keeps its full stop.
-            ("1217 BC", "1217 v. Chr.", "1217 v. Chr."), ("3.04 billion", "3,04 Mrd.", "3,04 Mrd."), ("3 million BC...", "3 Mio. v. Chr.", "3 Mio. v. Chr..."),
-            ("5 cats", "5 Katzen.", "5 Katzen"), ("Chapter 5", "Kapitel 5.", "Kapitel 5"),
-        )),
-        ("en", "10 in the morning", "10 a.m.", "10 a.m."), ("en", "Dr Jekyll", "Dr. Jekyll.", "Dr. Jekyll"),
-        # These are words here.
-        ("en", "Nein", "No.", "No"), ("en", "Über mich", "About me.", "About me"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_text_without_a_full_stop_gets_none(language, source, translation, expected):
     assert finish_sentence(source, translation, language) == expected
 

@@ -43,38 +43,7 @@ def translated(source, name, options=GERMAN):
     return document.write(found).decode()
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ('<html lang="en"><p lang=en>a<p lang="fr">b', '<html lang="de"><p lang="de">A<p lang="fr">b'),
-        ('<html lang="en-US"><p lang="en">a<p xml:lang="en_GB">b', '<html lang="de"><p lang="de">A<p xml:lang="de">B'),
-        ('<p>a <span lang="fr">b</span> <i lang="eng">c</i>', '<p>A <span lang="fr">b</span> <i lang="de">C</i>'),
-        # An element in another language stays with all that is in it; of a whole page the user knows the language.
-        ('<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">f</p><p lang=und>g',
-         '<div lang=fr title="a"><p>b</p><p lang=en>c</p></div><p xml:lang="de">d</p><img lang=fr alt=e><p lang="">F</p><p lang=und>G'),
-        ('<html lang="fr"><body lang="fr"><p title="a">b<svg><text>c</text><text lang="fr">d</text></svg>', '<html lang="fr"><body lang="fr"><p title="A">B<svg><text>c</text><text lang="fr">d</text></svg>'),
-        ("<table><tr><td lang=fr>a<td lang=EN_gb>b", '<table><tr><td lang=fr>a<td lang="de">B'),
-        ('<img alt=a title=\'b "c"\'>', '<img alt="A" title=\'B "C"\'>'),
-        ("<input type=submit value=go><input value=go>", '<input type=submit value="GO"><input value=go>'),
-        ("<meta name=Description content='a'><meta name=x content=a>",
-         "<meta name=Description content='A'><meta name=x content=a>"),
-        ("<code title=a>b</code><p translate=no title=a>b</p>",) * 2,
-        ("<title>a</title>", "<title>A</title>"),
-        # Tags of template engines are written as they stood, in values, too.
-        ("<p title='a &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}b", "<p title='A &lt; {{ 5 > 4 & 3 }}'>{% if 5 > 4 %}B"),
-        ('<a title="a <?php _e("b > c"); ?> d \'e\' &amp; &quot;f&quot;" href=g>h</a>', '<a title="A <?php _e("b > c"); ?> D \'E\' &amp; &quot;F&quot;" href=g>H</a>'),
-        ("<img alt=a{{ .B }}c><img alt='d {{ \"e\" }} &#39;f&#39;'>", "<img alt=\"A{{ .B }}C\"><img alt='D {{ \"e\" }} &#39;F&#39;'>"),
-        ('<input placeholder="{% trans "a" %}"><img alt="<?php b(); ?>"><img alt=\'<%= c["d"] %>\'><img alt={{ .E }}>',) * 2,
-        # What browsers without scripts show is text, but no part of the text around it; what scripts use stays.
-        ("a <noscript>b <i>c</i><img alt=d><p>e</p></noscript> f", 'A <noscript>B <i>C</i><img alt="D"><p>E</p></noscript> F'),
-        ("<noscript><link href=a><style>b</style><iframe src=c></iframe></noscript><template><p title=a>b</p></template>",) * 2,
-        ('<textarea placeholder="a">b</textarea><iframe title=a src=x></iframe><object aria-label=a>b</object>',
-         '<textarea placeholder="A">b</textarea><iframe title="A" src=x></iframe><object aria-label="A">b</object>'),
-        ("<textarea placeholder=a translate=no></textarea><input class=notranslate title=a><svg translate=no><text>a</text></svg>",) * 2,
-        # A drawing stays but for its attributes, and does not divide the text around it.
-        ('<p>a <svg aria-label="b"><title>c</title><g><text x=1>d</text></g></svg> f', '<p>A <svg aria-label="B"><title>c</title><g><text x=1>d</text></g></svg> F'),
-    ],
-)  # fmt: skip
+@each_case
 def test_attributes_of_html(source, expected):
     assert translated(source, "x.html") == expected
 
@@ -87,32 +56,7 @@ def test_the_text_of_an_attribute_ends_at_a_condition_of_a_template_engine():
     assert written == source.replace("c{", "{").replace("a ", "x y ", 1).replace(" d", " z")
 
 
-@pytest.mark.parametrize(
-    ("languages", "source", "expected"),
-    [
-        ("en ar", "<html lang=en><p>a<p lang=en>b<p lang=fr>c", '<html dir="rtl" lang="ar"><p>A<p dir="rtl" lang="ar">B<p lang=fr>c'),
-        ("en he", "<html><body dir='ltr'><p dir=ltr>1", "<html dir=\"rtl\"><body dir='rtl'><p dir=ltr>1"),
-        ("en az-Arab", "<html lang=en DIR=LTR><p dir=rtl>a", '<html lang="az-Arab" DIR="rtl"><p dir=rtl>A'),
-        ("fa en", "<html lang=fa dir=rtl><p dir='rtl'>a<p dir=ltr>b", '<html lang="en" dir="ltr"><p dir=\'ltr\'>A<p dir=ltr>B'),
-        ("ar fa", "<html lang=ar dir=rtl><p dir=ltr>a", '<html lang="fa" dir=rtl><p dir=ltr>A'),
-        ("en ar", "<p>a", "<p>A"),
-        *(("en " + code, "<html>a", '<html dir="rtl">A') for code in ("arb_Arab", "uz_Arab", "az-arab", "ydd_Hebr", "pnb", "per")),
-        *(("en " + code, "<html>a", "<html>A") for code in ("ur-Latn", "ar-Latn", "de", "zh-Hant")),
-        ("en ar", "<html dir=' ltr '><svg lang=en></svg><bdo dir=rtl>a</bdo>", "<html dir='rtl'><svg lang=\"ar\"></svg><bdo dir=rtl>A</bdo>"),
-        ("ar en", "<p dir=rtl>a <bdo dir=rtl>b", '<p dir="ltr">A <bdo dir=rtl>B'),
-        # If nobody says the language of the text, only a whole page names it.
-        (" de", "<p lang='en'>a<p lang='fr'>b", "<p lang='en'>A<p lang='fr'>B"),
-        (" de", "<html xml:lang='en'><p lang='fr'>a<p lang='en-US'>b", "<html xml:lang='de'><p lang='fr'>a<p lang='de'>B"),
-        (" de", "<html lang='de-AT'><p lang='de'>a", "<html lang='de-AT'><p lang='de'>A"),
-        (" de", '<html lang="en"><meta http-equiv="Content-Language" content="en-US"><meta property=og:locale content=en_US>',
-         '<html lang="de"><meta http-equiv="Content-Language" content="de"><meta property=og:locale content="de">'),
-        *((" de", '<html lang="en">' + each, '<html lang="de">' + each) for each in (
-            '<meta property="og:locale:alternate" content="en_US">', '<meta property="og:locale" content="fr_FR">', "<meta property=og:locale>",
-        )),
-        # Social media have their own way to write it.
-        ("en pt-BR", '<html lang="en"><meta property="og:locale" content="en_US">', '<html lang="pt-BR"><meta property="og:locale" content="pt_BR">'),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_page_names_the_language_and_the_direction_of_its_translation(
     languages, source, expected
 ):
@@ -120,142 +64,68 @@ def test_a_page_names_the_language_and_the_direction_of_its_translation(
 
 
 # What Markdown becomes if every text is written in capitals.
-MARKDOWN = {
-    "marks": [
-        ("a [ref] b\n\n[ref]: http://x\n", "A [REF][ref] B\n\n[ref]: http://x\n"), ("a *b\nc* d  \ne", "A *B C* D  \nE"), ("> a\n> b\n", "> A B\n"),
-        ("| a \\| b | `c\\|d` |\n|--|--|\n", "| A \\| B | `c\\|d` |\n|--|--|\n"), ("a\\*b \\_c\\_ d_e", "A\\*B \\_C\\_ D_E"),
-        ("- [x] a\n- b[^1]\n\n[^1]: note\n", "- [x] A\n- B[^1]\n\n[^1]: NOTE\n"), ("**a**[^1]: b\n", "**A**[^1]: B\n"),
-        ("a\n[^1]: b *c\nd* e  \n  [^x]: f\n\n> [^2]: g\n> [^3]: h\n", "A\n[^1]: B *C D* E  \n  [^x]: F\n\n> [^2]: G\n> [^3]: H\n"),
-        ("a \\[^b c\\] d", "A \\[^B C\\] D"), ("$x_1$ is {{ b.c }} at https://a.b/c_d.\n", "$x_1$ IS {{ b.c }} AT https://a.b/c_d.\n"),
-        # Pandoc ends front matter with dots, Hugo may write JSON. An empty line makes a rule of ---, unless a key follows.
-        ("---\na: b\n---\nc\n", "---\na: b\n---\nC\n"), ("---\na: b\n...\nc\n", "---\na: b\n...\nC\n"), ("---\n\na: b\n---\nc\n", "---\n\na: b\n---\nC\n"),
-        ("---\n\n# a\n\nb\n\n---\n", "---\n\n# A\n\nB\n\n---\n"), ('{\n "a": {\n "b": "c"\n }\n}\nd\n', '{\n "a": {\n "b": "c"\n }\n}\nD\n'),
-        ("{ a }\n\n}\n", "{ A }\n\n}\n"),
-        # Comments, names of paragraphs, citations and people
-        ("[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'a'\n", "[//]: # (a)\n[c]: <> 'a'\n[c]: #d 'A'\n"), ("a ^b-c\n\n^d\n\ne^f\n", "A ^b-c\n\n^d\n\nE^F\n"),
-        ("a ^c\nb\n\n*a* ^C\n", "A ^C B\n\n*A* ^C\n"), ("a ^c\n\n*a* ^c\n\n- ^c d\n", "A ^c\n\n*A* ^c\n\n- ^C D\n"),
-        ("[@a b c] [@a chap. 5 b; @c] [@a 5] [@a:b.c]", "[@a B C] [@a chap. 5 b; @c] [@a 5] [@a:b.c]"),
-        ("a [@b2020, p. 5; @c] d [-@e].", "A [@b2020, p. 5; @c] D [-@e]."), ("a @b_c.d/e, f@g.h @ [@i](j).", "A @b_c.d/e, F@G.H @ [@i](j)."),
-        ("<p>a <b>b</b></p>\n\n<!-- c -->\n", "<p>A <b>B</b></p>\n\n<!-- c -->\n"),
-        ("![a](b.png 'c') ![x *y*](d)", "![A](b.png 'C') ![X *Y*](d)"), ("![A *nice* cat](a.png) ![a [b] `c`](d)", "![A *NICE* CAT](a.png) ![A [B] `c`](d)"),
-        ("> ![a\n> **b ![c\\_](d)**][e] ![](f)\n\n[e]: g", "> ![A **B ![C\\_](d)**][e] ![](f)\n\n[e]: g"),
-        ("![a *b*] ![c<br>d][]\n\n[a *b*]: e\n[c<br>d]: f", "![A *B*][a *b*] ![C<br>D][c<br>d]\n\n[a *b*]: e\n[c<br>d]: f"),
-        ("```\na\n```\n    b\n",) * 2,
-    ],
-    "titles of front matter": [
-        ("---\ntitle: a b\ndescription: 'c d'\nslug: e\ntags: [f]\n---\ng\n", "---\ntitle: A B\ndescription: \"C D\"\nslug: e\ntags: [f]\n---\nG\n"),
-        ("+++\ntitle = \"a \\\"b\\\"\" # c\ndate = 2020-01-01\n+++\n", "+++\ntitle = \"A \\\"B\\\"\" # c\ndate = 2020-01-01\n+++\n"),
-        ('{\n  "title": "a",\n  "slug": "b"\n}\nc\n', '{\n  "title": "A",\n  "slug": "b"\n}\nC\n'), ("---\nlinkTitle: a # b\nx:\n  title: c\n---\n", "---\nlinkTitle: A # b\nx:\n  title: c\n---\n"),
-        *((f"---\ntitle: {value}\nb: c\n---\n",) * 2 for value in (">", "|-", "[a]", "&a b", "*a", "!a b", "a: b", '"a\\x"', "'a' b", "{{ a }} b", "a {% b %}", "true", "42", "")),
-    ],
-    "footnotes": [
-        ("a[^1] b[^x y]\n\n[^1]: c\n\n    d *e*\n\n    ```\n    f\n    ```\n\ng\n", "A[^1] B[^X Y]\n\n[^1]: C\n\n    D *E*\n\n    ```\n    f\n    ```\n\nG\n"),
-        ("a[^1].\n[^1]: b\nc\n[^2]: d\n", "A[^1].\n[^1]: B C\n[^2]: D\n"), ("a \ue000\ue0011] [^1]\n", "A \ue000\ue0011] [^1]\n"),
-        ("- a[^n]\n\n  [^n]: b\n\n> [^m]: c\n> d\n", "- A[^n]\n\n  [^n]: B\n\n> [^m]: C D\n"), ("[a](b)[^1] **e**[^3]", "[A](b)[^1] **E**[^3]"),
-        ("A dog[^long-name.2] `[^1]`\n", "A DOG[^long-name.2] `[^1]`\n"), ("[^1]:\n    a\n", "[^1]:\n    A\n"), ("| a[^1] | b |\n|--|--|\n| c | [^2] |\n", "| A[^1] | B |\n|--|--|\n| C | [^2] |\n"),
-        ("a\n: b\n\n    c\n\nd e\n  : f\n", "A\n: B\n\n    C\n\nD E\n  : F\n"),
-    ],
-    "formulas and templates": [
-        ("$f^*(x)$ and $g^*(x)$ b", "$f^*(x)$ AND $g^*(x)$ B"), ("a $x\n= *y*$ b", "A $x\n= *y*$ B"),
-        ("a $n$th, $a_n$th, $2 \\cdot x \\text{ if } y$ and ${a \\over b}$ or $2 x$", "A $n$TH, $a_n$TH, $2 \\cdot x \\text{ if } y$ AND ${a \\over b}$ OR $2 x$"),
-        ("a $$ b * c *d* $$ e", "A $$ b * c *d* $$ E"), ("a \\$b\\$ c `$d`", "A \\$B\\$ C `$d`"),
-        ("| $a$ | b |\n|--|--|\n", "| $a$ | B |\n|--|--|\n"), ("{{ a*b*c }} d {{$e}} f {{$g}}", "{{ a*b*c }} D {{$e}} F {{$g}}"),
-        # Blocks, which lines of text can surround
-        ("$$\na + b\n$$\n",) * 2, ("$$a\nb$$ (c)\n",) * 2, ("$$\na\n\nb\n$$\n",) * 2,
-        ("a\n$$\n- b\n= c\n$$\nd\n", "A\n$$\n- b\n= c\n$$\nD\n"),
-        ("- a\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n", "- A\n\n  $$\n  b\n  $$\n\n> $$\n> c\n> $$\n"),
-        # Between brackets
-        ("a \\(x^*\\) and \\(y^*_{the end}\\) b", "A \\(x^*\\) AND \\(y^*_{the end}\\) B"), ("a \\(n\\) \\(b\nc\\)", "A \\(n\\) \\(b\nc\\)"),
-        ("| \\(a\\) | b |\n|--|--|\n", "| \\(a\\) | B |\n|--|--|\n"),
-        ("a\n\\[\n- b\n= c\n\\]\nd\n\n- \\[ \\max e \\] (1)\n- f\n", "A\n\\[\n- b\n= c\n\\]\nD\n\n- \\[ \\max e \\] (1)\n- F\n"),
-        ("\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nd\n", "\\begin{align*}\n\n- the b\n\\begin{c}\n\\end{c}\n\\end{align*}\nD\n"),
-        ("Here \\( opens the group.", "HERE ( OPENS THE GROUP."),
-        # Emphasis goes on around a condition.
-        ("**a {{ b }} c {{ end }}** *d {% if e %}f{% endif %}*", "**A {{ b }} C {{ end }}** *D {% if e %}F{% endif %}*"),
-        # None of these
-        ("The variables $HOME and $PATH are set.", "THE VARIABLES $HOME AND $PATH ARE SET."),
-        ("It costs $20, or 30 $ in all.", "IT COSTS $20, OR 30 $ IN ALL."), ("a $20-$30 b", "A $20-$30 B"),
-        ("$$ a\n\nb c$$\n", "$$ A\n\nB C$$\n"), ("- $$\n\na$$\n", "- $$\n\nA$$\n"),
-        *((text, text.upper()) for text in (
-            "Hello ${x}, a man is waiting for %1$s.", "The path ${HOME}/bin/$USER is in $HOME/bin:$PATH.", "$one ${two} $${three} and $${four} %12$d five$",
-            "A man pays $5 and a woman pays 7$.", "It is $5 a day, or 7$.", "It is $2.50, or 3$.", "$5 or 7$",
-        )),
-    ],
+MARKDOWN = read_rows(__file__, "MARKDOWN") | {
     "lines that programs of documentation read": [
         # MkDocs: the indented lines are in a box, and no code.
-        ('a\n!!! note "b"\n    c\n    d\n\n        e\n\nf\n', 'A\n!!! note "B"\n    C D\n\n        e\n\nF\n'),
-        ('- a\n\n    ??? tip\n        b\n', "- A\n\n    ??? tip\n        B\n"),
+        (
+            'a\n!!! note "b"\n    c\n    d\n\n        e\n\nf\n',
+            'A\n!!! note "B"\n    C D\n\n        e\n\nF\n',
+        ),
+        ("- a\n\n    ??? tip\n        b\n", "- A\n\n    ??? tip\n        B\n"),
         ('=== "a"\n\n    b\n\n=== "c"\n    d\n', '=== "A"\n\n    B\n\n=== "C"\n    D\n'),
         # Docusaurus, VitePress, Pandoc
         (":::note[a b]\nc\n:::\nd\n", ":::note[A B]\nC\n:::\nD\n"),
-        ("::: tip a b\nc\n:::\n", "::: tip A B\nC\n:::\n"), ("::: {.x}\nc\nd\n:::\n", "::: {.x}\nC D\n:::\n"),
+        ("::: tip a b\nc\n:::\n", "::: tip A B\nC\n:::\n"),
+        ("::: {.x}\nc\nd\n:::\n", "::: {.x}\nC D\n:::\n"),
         # MyST: directives stay.
-        (":::{admonition} a b\n:class: c\nd\ne\n:::\nf\n", ":::{admonition} a b\n:class: c\nd\ne\n:::\nF\n"),
-        ("````{note} a\nc\n\n```{python}\nd\n```\n````\n- e\n", "````{note} a\nc\n\n```{python}\nd\n```\n````\n- E\n"),
-        ("- :::{tip}\n  b\n- c\n", "- :::{tip}\n  b\n- C\n"), ("```{python}\na\n```\n(b-c)=\n# d\n", "```{python}\na\n```\n(b-c)=\n# D\n"),
+        (
+            ":::{admonition} a b\n:class: c\nd\ne\n:::\nf\n",
+            ":::{admonition} a b\n:class: c\nd\ne\n:::\nF\n",
+        ),
+        (
+            "````{note} a\nc\n\n```{python}\nd\n```\n````\n- e\n",
+            "````{note} a\nc\n\n```{python}\nd\n```\n````\n- E\n",
+        ),
+        ("- :::{tip}\n  b\n- c\n", "- :::{tip}\n  b\n- C\n"),
+        ("```{python}\na\n```\n(b-c)=\n# d\n", "```{python}\na\n```\n(b-c)=\n# D\n"),
         # GitHub, Obsidian
-        ("> [!NOTE]\n> a\n> b\n", "> [!NOTE]\n> A B\n"), ("> [!x]- a\n> b\n", "> [!x]- A\n> B\n"), ("[[a b]] c", "[[a b]] C"),
+        ("> [!NOTE]\n> a\n> b\n", "> [!NOTE]\n> A B\n"),
+        ("> [!x]- a\n> b\n", "> [!x]- A\n> B\n"),
+        ("[[a b]] c", "[[a b]] C"),
         # Jekyll, Hugo, snippets, attributes, abbreviations, definitions
-        ("{% if a %}\nb\n{% endif %}\n", "{% if a %}\nB\n{% endif %}\n"), ("{{< a >}}\nb\n", "{{< a >}}\nB\n"),
-        ("{% highlight a b %}\nc\n\nd\n{% endhighlight %}\ne\n", "{% highlight a b %}\nc\n\nd\n{% endhighlight %}\nE\n"),
-        ("a\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nc\n{% endraw %}\n", "A\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nC\n{% endraw %}\n"),
-        ('- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- d\n', '- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- D\n'),
-        ('a\n--8<-- "b"\n', 'A\n--8<-- "b"\n'), ("[TOC]\n\na\n{: .b }\n", "[TOC]\n\nA\n{: .b }\n"),
+        ("{% if a %}\nb\n{% endif %}\n", "{% if a %}\nB\n{% endif %}\n"),
+        ("{{< a >}}\nb\n", "{{< a >}}\nB\n"),
+        (
+            "{% highlight a b %}\nc\n\nd\n{% endhighlight %}\ne\n",
+            "{% highlight a b %}\nc\n\nd\n{% endhighlight %}\nE\n",
+        ),
+        (
+            "a\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nc\n{% endraw %}\n",
+            "A\n{%- comment %}\nb\n{%- endcomment %}\n{% raw %}\nC\n{% endraw %}\n",
+        ),
+        (
+            '- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- d\n',
+            '- {{< highlight a "b=1" >}}\n  c\n  {{< /highlight >}}\n- D\n',
+        ),
+        ('a\n--8<-- "b"\n', 'A\n--8<-- "b"\n'),
+        ("[TOC]\n\na\n{: .b }\n", "[TOC]\n\nA\n{: .b }\n"),
         ("+--+--+\n| a | b |\n+--+--+\n\nc\n| d\n", "+--+--+\n| a | b |\n+--+--+\n\nC | D\n"),
-        ("*[ab]: c d\n", "*[ab]: C D\n"), ("a\n: b\n: c\n\n: d\n", "A\n: B\n: C\n\n: D\n"),
+        ("*[ab]: c d\n", "*[ab]: C D\n"),
+        ("a\n: b\n: c\n\n: d\n", "A\n: B\n: C\n\n: D\n"),
         # Keys, symbols, marked words
-        ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="), ("![a](b){ width=9 }", "![A](b){ width=9 }"),
+        ("a ++ctrl+a++ :smile: ==b==", "A ++ctrl+a++ :smile: ==B=="),
+        ("![a](b){ width=9 }", "![A](b){ width=9 }"),
         # None of these
-        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"), (f"!!! {'a ' * 999}", f"!!! {'A ' * 999}"),
+        ("a: b 10:30:45 !!! x == y", "A: B 10:30:45 !!! X == Y"),
+        (f"!!! {'a ' * 999}", f"!!! {'A ' * 999}"),
     ],
-    "elements that are not translated": [
-        ("a <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>", "A <code>b_c</code>, <kbd>D</kbd>+<kbd>E</kbd>"),
-        ("a <samp>b</samp> *c <var>d</var>*", "A <samp>b</samp> *C <var>d</var>*"),
-        ("a <span translate=\"no\">b c</span> <i class=notranslate>d</i>", "A <span translate=\"no\">b c</span> <i class=notranslate>d</i>"),
-        ("> a <code>b\n> c</code> <b translate=yes>d</b>", "> A <code>b\n> c</code> <b translate=yes>D</b>"),
-        ("a <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>", "A <code>b <i>c</i><br>&lt;</code> <code>d*e</code> <code>f*g</code>"),
-        ("a <i lang=fr>b</i> <i lang=en>c</i>\n\n<p lang=fr title=d>e</p>\n", "A <i lang=fr>b</i> <i lang=en>C</i>\n\n<p lang=fr title=d>e</p>\n"),
-        ("| <code>a\\|b</code> | c |\n|--|--|\n", "| <code>a\\|b</code> | C |\n|--|--|\n"),
-        ("<code>a</code>\n\n<kbd></kbd> b <code>c </var>`</code>` d", "<code>a</code>\n\n<kbd></kbd> B <code>C </var>`</code>` D"),
-        ("<p translate=no>a\n\nb\n", "<p translate=no>a\n\nB\n"), ("<div translate=no>a\n</div>\n\nb\n", "<div translate=no>a\n</div>\n\nB\n"),
-    ],
-    "blocks of HTML in lists and quotes": [
-        ("- a\n\n  <div>b</div>\n\n> <p>c</p>", "- A\n\n  <div>B</div>\n\n> <p>C</p>"),
-        ("1. <div>\n   <b\n   id=d>a\n   b</b> c\n   </div>\n", "1. <div>\n   <b\n   id=d>A B</b> C </div>\n"),
-        ("> - <p>a\n>   <b\n>   id=b>c</b> [^d\n>   e</p>\nf", "> - <p>A <b\n>   id=b>C</b> [^D E</p>\nF"),
-        ("> <!-- a\n>\n> b --><p>c <i>d</i></p>\n", "> <!-- a\n>\n> b --><p>C <i>D</i></p>\n"),
-        ("-\t<div>\n\t\ta\n\t</div>\n", "-\t<div>\n\t\tA </div>\n"),
-        ("<img src=a>  \na *b*\nc", "<img src=a>  \nA *B* C"), ("> <b>\n> a</b>\n> c", "> <b>\n> A</b> C"),
-    ],
-    "attributes of HTML": [
-        ('<p align="center"><img src="a.png" alt="Screenshot of it"></p>\n', '<p align="center"><img src="a.png" alt="SCREENSHOT OF IT"></p>\n'),
-        ('a <img alt="b&#10;c" title=d> e', 'A <img alt="b&#10;c" title="D"> E'),
-        ('a <img src=b alt=c> <abbr title="d &amp; e">f</abbr>', 'A <img src=b alt="C"> <abbr title="D &amp; E">F</abbr>'),
-        ("<p lang=en>\n<input\n  placeholder='a'>\n</p>\n\n> <b\n> title=a>b</b> <b title='a\n> b'>\n", "<p lang=en>\n<input\n  placeholder='A'>\n</p>\n\n> <b\n> title=a>B</b> <b title='a\n> b'>\n"),
-        ("| <img alt=\"a \\| b\"> | c |\n|--|--|\n", "| <img alt=\"A \\| B\"> | C |\n|--|--|\n"),
-        # None of these has text in its attributes.
-        ("a <code title=b>c</code> <i title=d translate=no>e</i>\n", "A <code title=b>c</code> <i title=d translate=no>e</i>\n"),
-        ("<a href=b id='alt=c'>d</a> <!-- <b title=e> --> [f](g \"<i title='h'>\")", "<a href=b id='alt=c'>D</a> <!-- <b title=e> --> [F](g \"<I TITLE='H'>\")"),
-    ],
-    "titles of links": [
-        ('[a](b "c d") ![e](<f g> \'h "i"\') [![j](k (l))](m "n")', '[A](b "C D") ![E](<f g> \'H "I"\') [![J](k (L))](m "N")'),
-        ('[a](b "c \\"d\\" &lt; &amp;amp; \\e\\\\")', '[A](b "C \\"D\\" < \\&AMP; \\E\\\\")'),
-        ("| [a](b 'c \\| d') |\n|--|\n", "| [A](b 'C \\| D') |\n|--|\n"),
-        ('a [b][c]\n\n[c]: d "e"\n[f\\]:]: g\n  (h)\n\n> [i]: j \'k\'\n', 'A [B][c]\n\n[c]: d "E"\n[f\\]:]: g\n  (H)\n\n> [i]: j \'K\'\n'),
-        ('[a](b "c <?= $d ?> \\"e\\"") [f](g "<?= $h ?>")\n\n[i]: j "{{ k }} l"\n', '[A](b "C <?= $d ?> \\"E\\"") [F](g "<?= $h ?>")\n\n[i]: j "{{ k }} L"\n'),
-        # None of these is a title in one line.
-        ('[a](b) [c]( "d") [e](f "1") [g](h "i\nj")', '[A](b) [C]( "d") [E](f "1") [G](h "i\nj")'),
-    ],
-    "backslashes": [
-        ("${a} b %1$s {c} d", "${A} B %1$S {C} D"), ("a 5 * 3, 2*3 [b] c_ _d C:\\e 1 < 2 `f # #", "A 5 * 3, 2*3 [B] C_ _D C:\\E 1 < 2 `F # #"),
-        ("a\\*b \\$5 c", "A\\*B \\$5 C"), ("a \\$5 b ${c} \\[d\\]", "A \\$5 B ${C} \\[D\\]"),
-        ("# 1. a\n\n# 1\\. a\n\n| - a |\n|--|\n", "# 1. A\n\n# 1\\. A\n\n| - A |\n|--|\n"), ("!!! a b!\n", "!!! A B!\n"),
-    ],
-    # Boxes in boxes are read to some depth.
     "nesting": [
-        ("".join(f"{'    ' * depth}!!! note\n" for depth in range(500)) + last for last in ("a\n", "A\n")),
+        (
+            "".join(f"{'    ' * depth}!!! note\n" for depth in range(500)) + last
+            for last in ("a\n", "A\n")
+        ),
     ],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("topic", MARKDOWN)
@@ -622,13 +492,7 @@ def test_empty_lines_at_both_ends_of_a_message_stay(source, expected):
         assert "".join(re.findall('"(.*)"', written)) == expected
 
 
-@pytest.mark.parametrize(
-    ("encoding", "message", "text"),
-    [
-        ("UTF-8", r'"caf\303\251 is \x41" " open"', "café is A open"), ("UTF-8", r'"a\302"' '\n' r'"\240b\1042"', "a\xa0bD2"),
-        ("ISO-8859-1", r'"caf\351 \xe9"', "café é"), ("EUC-JP", r'"a \244\242"', "a あ"), ("UTF-8", r'"\\303 a"', r"\303 a"),
-    ],
-)  # fmt: skip
+@each_case
 def test_escapes_in_a_catalog_are_bytes_in_its_encoding(encoding, message, text):
     source = f'{HEADER.replace("UTF-8", encoding)}\nmsgid {message}\nmsgstr ""\n'
     document = open_document(source.encode(), "x.po")
@@ -729,16 +593,7 @@ SEGMENTED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("target", "expected"),
-    [
-        ('<target><mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2"/></target>', '<mrk mtype="seg" mid="1">A</mrk> <mrk mtype="seg" mid="2">B</mrk>'),
-        ('<target><mrk mtype="seg" mid="1">z</mrk><mrk mtype="seg" mid="2"></mrk></target>', '<mrk mtype="seg" mid="1">z</mrk><mrk mtype="seg" mid="2">B</mrk>'),
-        # Where the target has not all segments, it becomes like the source.
-        *((target, '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">B</mrk></g> c') for target in ("", "<target/>", '<target state="new">z</target>')),
-        ('<target><mrk mtype="seg" mid="2">z</mrk></target>', '<mrk mtype="seg" mid="1">A</mrk> <g id="1"><mrk mtype="seg" mid="2">z</mrk></g> c'),
-    ],
-)  # fmt: skip
+@each_case
 def test_segments_of_xliff_are_translated_in_their_marks(target, expected):
     written = translated(SEGMENTED.format(target), "x.xlf")
     assert written.replace(' target-language="de"', "") == SEGMENTED.format(
@@ -760,13 +615,7 @@ def xliff_1(source):
     return f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{source}</source></trans-unit></body></file></xliff>'
 
 
-BREAKS_OF_XLIFF = (
-    '<x id="LINE_BREAK" ctype="lb" equiv-text="&lt;br/&gt;"/>', '<x id="1" ctype="lb"/>', '<ph id="1">&lt;br/&gt;</ph>',
-    '<x id="1" ctype="x-html-BR"/>', '<ph id="1">&lt;br/&gt; &lt;BR&gt;</ph>',
-    '<x id="1" equiv-text="&lt;/p&gt;&lt;p&gt;"/>', r'<ph id="1">\n</ph>',
-    '<ph id="1" type="fmt" subType="xlf:lb"/>', '<ph id="1" equiv="LINE_BREAK" disp="&lt;br /&gt;"/>',
-    '<x id="CLOSE_PARAGRAPH" ctype="x-p"/><x id="START_PARAGRAPH" ctype="x-p"/>', '<bx id="1" ctype="x-html-p"></bx>',
-)  # fmt: skip
+BREAKS_OF_XLIFF = read_rows(__file__, "BREAKS_OF_XLIFF")
 
 
 @pytest.mark.parametrize("tag", BREAKS_OF_XLIFF)
@@ -823,13 +672,7 @@ def test_a_catalog_of_another_language_is_refused(name, source):
         open_document(source.replace("fr_CA", own).encode(), name, GERMAN)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        '<xliff version="1.2"><file source-language="fr_CA"><body/></file></xliff>',
-        '<xliff version="2.0" srcLang="fr_CA"><file/></xliff>',
-    ],
-)
+@each_case
 def test_texts_of_another_language_are_refused(source):
     for options in (GERMAN, DocumentOptions("en", "de", is_complete=True)):
         with pytest.raises(HeadwayError, match="texts in 'fr_CA', and not 'en'"):
@@ -868,13 +711,7 @@ def test_a_cell_without_quotes_around_it_gets_them_only_where_it_needs_them(
     assert document.write([Translated(translation)]).decode() == f"text\n{expected}"
 
 
-@pytest.mark.parametrize(
-    ("table", "line"),
-    [
-        ("id,text\n1,A man, a dog\n", 2), ("text\n\nA man, a dog\n", 3), ('id,text\r\n1,"a\r\nb"\r\n2,c,,d', 4),
-        ("sep=;\nid;text\n1;a\n2;b;c\n", 4),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_row_with_more_texts_than_the_first_row_is_refused(table, line):
     """A text with a delimiter that is not in quotes would be translated in parts, or one of another column."""
     for columns in ("text", "1"):
@@ -955,13 +792,7 @@ def test_utf_8_with_a_damaged_byte_is_not_read_in_an_older_encoding():
             open_document(data, name, DocumentOptions("fr", columns=("1",)))
 
 
-@pytest.mark.parametrize(
-    ("language", "encoding", "text"),
-    [
-        ("fr", "cp1252", "Été à la plage, déjà vu: «Ã©»"), ("ru", "cp1251", "Съешь ещё этих мягких булок"), ("zh", "gb18030", "我们在公园里看到一只狗。"),
-        ("ja", "cp932", "公園で犬が走っているのを見た。"), ("ko", "cp949", "공원에서 개가 뛰고 있다."), ("th", "cp874", "สุนัขวิ่งในสวนสาธารณะ"), ("th", "cp874", "สถานีรถไฟ"),
-    ],
-)  # fmt: skip
+@each_case
 def test_text_in_an_older_encoding_is_read_in_that_of_its_language(language, encoding, text):
     [paragraph] = open_document(
         text.encode(encoding), "x.txt", DocumentOptions(language)
@@ -972,17 +803,7 @@ def test_text_in_an_older_encoding_is_read_in_that_of_its_language(language, enc
 XML = '<?xml version="1.0" encoding="{}"?><p>{}</p>'
 
 
-@pytest.mark.parametrize(
-    ("page", "encoding", "text"),
-    [
-        ("<meta charset=gb2312><p>閩</p>", "gbk", "閩"), ("<meta charset=Shift_JIS><p>①</p>", "cp932", "①"), ("<meta charset=x-sjis><p>日①</p>", "cp932", "日①"),
-        ("<meta charset=windows-31j><p>日</p>", "cp932", "日"), ("<meta charset=ISO-8859-8-I><p>שלום</p>", "iso8859-8", "שלום"),
-        ("<meta charset=euc-kr><p>뷁</p>", "cp949", "뷁"), ("<meta charset=iso-8859-9><p>“ş”</p>", "cp1254", "“ş”"), ("<meta charset=l1><p>“é”</p>", "cp1252", "“é”"),
-        ("<!-- <meta charset=koi8-r> --><meta charset=utf-8><p>café</p>", "utf-8", "café"), ("<!--><meta charset=koi8-r><!-- --><p>тест</p>", "koi8-r", "тест"), ("<meta charset=iso-8859-9><p>ş\x9e</p>", "iso8859-9", "ş\x9e"), ("<meta charset=tis-620><p>ไทย\x81</p>", "iso8859-11", "ไทย\x81"),
-        # Of a page that is written for browsers, XML names the same encoding.
-        (XML.format("ISO-8859-1", "“é”"), "cp1252", "“é”"), (XML.format("iso-8859-9", "“ş”"), "cp1254", "“ş”"),
-    ],
-)  # fmt: skip
+@each_case
 def test_a_page_is_read_in_the_encoding_that_browsers_take(page, encoding, text):
     document = open_document(page.encode(encoding), "x.html", DocumentOptions("fr"))
     assert [paragraph.text for paragraph in document.paragraphs] == [text]
@@ -1028,19 +849,7 @@ def test_an_encoding_that_lacks_a_character():
         open_document(b"<meta charset=x-y>", "x.html")
 
 
-@pytest.mark.parametrize(
-    ("name", "source", "read"),
-    [
-        ("x.html", "<p>see <code>a &lt;<b>b</b></code> now <kbd></kbd>", "see _ now "),
-        ("x.html", '<img alt="see <?= a("b") ?> now{# b #}">', "see _ now"), ("x.md", '[](a "see <?= $a ?> now")', "see _ now"),
-        ("x.html", '<p>see {{ trans("a") }} now{# b #}', "see _ now"), ("x.md", '*see {{ now }} {{ end }}*', "see _ _"),
-        ("x.html", "<p>see <i lang=fr>de\nla</i><template>x</template><!-- y -->", "see _"),
-        ("x.md", "see `a\nb` and $x^2$, {{ page.title }} {% if c %}<var>*x*</var>\n", "see _ and _, _ _"),
-        *(("x.xlf", XLIFF.format(f"see {kept} now"), "see _ now") for kept in PLACEHOLDERS),
-        *(("x.xlf", XLIFF.format(f"see {kept} now"), "see  now") for kept in NO_WORDS),
-        ("x.xlf", XLIFF.format('see <mrk id="1" translate="no">A &amp; <pc id="2">B</pc></mrk><ph id="3">C</ph>'), "see _"),
-    ],
-)  # fmt: skip
+@each_case
 def test_an_element_with_text_that_stays_stands_for_a_word(name, source, read):
     document = open_document(source.encode(), name, DocumentOptions("en", "de"))
     [paragraph] = document.paragraphs

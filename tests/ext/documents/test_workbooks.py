@@ -10,18 +10,11 @@ import pytest
 
 from headway.ext.documents import DocumentOptions, Translated, open_document
 from headway.ext.documents.opening import list_notices
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.office_packages import SPREADSHEET, change_member, make_workbook, read_part, write_zip
 
 GERMAN = DocumentOptions("en", "de")
-WORDS = {
-    "dog": "Hund",
-    "hound": "Hund",
-    "Yes": "Ja",
-    "No": "Nein",
-    "Yes, sir": "Ja, mein Herr",
-    "done": "fertig",
-}
+WORDS = read_rows(__file__, "WORDS")
 
 
 def make_cells(texts, more="", *others):

@@ -14,6 +14,7 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, read_config
 from headway.translation.front_matter import complete_card
+from support.cases import read_rows
 from support.toy_models import sentences, small_config, translate_words, write_random_model
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
@@ -122,12 +123,7 @@ def test_a_word_that_is_no_name_gives_an_error_of_one_line(hub, model_directory,
         hub.put(name, model_directory)
     Path("mine").mkdir()
     Path("mine/file").touch()
-    for word, said in (
-        ("runs/demo", "a run or model directory, or hf:runs/demo for a model on the Hugging"),
-        ("checkpoints/x@main", "a run or model directory, or hf:checkpoints/x@main for a model"),
-        ("mine/model", "a run or model directory, or hf:mine/model for a model on the Hugging"),
-        *((word, "a run or model") for word in ("mien", "/runs/mien", "a/b/c", "../runs/x")),
-    ):  # fmt: skip
+    for word, said in read_rows(__file__, "test_a_word_that_is_no_name_gives_an_error_of_one_line"):
         assert all(f"{word}: no such directory: give {said}" in told for told in both_ways(word))
     with pytest.raises(HeadwayError, match="mine/file is a file, not a run or model directory"):
         Translator.load("mine/file")

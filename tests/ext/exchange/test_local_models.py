@@ -92,13 +92,9 @@ def test_an_import_takes_the_languages_from_the_name_of_the_directory(form, expo
 
 
 def test_what_cannot_be_imported_is_refused_in_one_line(tmp_path):
-    for number, (name, content, message) in enumerate((
-        ("config.json", '{"model_type": "llama"}', "model_type = 'llama' must be 'marian'"),
-        ("model.npz", "PK", r"a model of Marian itself \(.npz\)"),
-        ("model.bin", "", "no config.json"),
-        ("config.json", "{}", "not written by Headway.*headway import converts models"),
-        ("README.md", "", "no config.json: not a run or model directory.*headway import"),
-    )):  # fmt: skip
+    for number, (name, content, message) in read_rows(
+        __file__, "test_what_cannot_be_imported_is_refused_in_one_line"
+    ):
         theirs = tmp_path / f"theirs{number}"
         theirs.mkdir()
         (theirs / name).write_text(content)

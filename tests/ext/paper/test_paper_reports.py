@@ -6,8 +6,6 @@ from functools import cache
 from html import unescape
 from pathlib import Path
 
-import pytest
-
 from headway.config import PRESETS
 from headway.config.departures import list_departures
 from headway.ext.paper.reproduction import EXPERIMENTS
@@ -68,13 +66,7 @@ def find_intervals(text):
     return found
 
 
-@pytest.mark.parametrize(
-    ("scale", "sentence"),
-    [
-        ("minutes", r"Of the (?P<claims>\d+) claims of the report, (?P<trends>\d+) are trends\b[^.;]*; judged together by Holm's rule, (?P<decided>\d+) of them are decided"),
-        ("hours", r"of its (?P<trends>\d+) trends with a side, (?P<decided>\d+) are decided if they are judged together \(Holm's rule\)"),
-    ],
-)  # fmt: skip
+@each_case
 def test_claims_and_trends_are_counted_as_in_the_report(scale, sentence):
     report = read_report(scale)
     trends = [claim for claim in report.claims if claim.p is not None]
@@ -110,13 +102,7 @@ def test_every_interval_is_in_the_report(scale, sections):
         ), f"{mean} ({low} to {high})"
 
 
-@pytest.mark.parametrize(
-    ("scale", "begin", "end"),
-    [
-        ("minutes", "## What was trained", "### On Multi30k"),
-        ("hours", "### On Multi30k", "## Table 2"),
-    ],
-)
+@each_case
 def test_verdicts_of_the_text_are_those_of_the_report(scale, begin, end):
     """Each row of the page has the same verdict as the claim of the report with the same interval."""
     judged = [(find_intervals(claim.ours), claim.verdict) for claim in read_report(scale).claims]

@@ -16,23 +16,9 @@ from headway.ext.paper.running import sources, task
 from headway.ext.paper.running.bitext import Bitext
 from headway.ext.paper.running.labeled_texts import LabeledTexts
 from headway.ext.paper.running.study import Study
+from support.cases import each_case, read_rows
 
-FILES = {
-    "__init__.py": "",
-    "used.py": "import pack.room\nfrom pack import lazily\n",
-    "lazily.py": "def f():\n    from pack.room.inner import g\n    return g\n",
-    "typed.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pack.unused\nelse:\n    import pack.other\n",
-    "unused.py": "",
-    "other.py": "",
-    "room/__init__.py": "from pack.room.part import h\n",
-    "room/part.py": "import torch\nh = 1\n",
-    "room/inner.py": "g = 1\n",
-    "room/unused.py": "",
-    "room/native/code.cpp": "int f();",
-    "room/wing/__init__.py": "",
-    "room/wing/settings.toml": "",
-    "hall/table.toml": "",
-}
+FILES = read_rows(__file__, "FILES")
 
 
 @pytest.fixture
@@ -74,13 +60,7 @@ def version_in_another_process(module):
     return str(sources.source_version.__wrapped__(module))
 
 
-@pytest.mark.parametrize(
-    ("experiment", "parts"),
-    [
-        ("figures3to5", ["ext/paper/trends.py", "ext/pictures/maps.py", "ext/demo/frames.toml"]),
-        ("table4", ["ext/paper/settings/wsj-parsing.toml", "ext/native/native/training.cpp"]),
-    ],
-)  # fmt: skip
+@each_case
 def test_results_follow_all_that_measures_and_judges(experiment, parts):
     found = sources.sources(f"headway.ext.paper.experiments.{experiment}")
     names = {path.relative_to(sources.PACKAGE).as_posix() for path in found}

@@ -16,7 +16,7 @@ from headway.ext.protect import (
 from headway.ext.protect.glossary import MOST_RENDERINGS, Term, fold_capitals
 from headway.text import is_word_character
 from support.bounds import bounded
-from support.cases import each_case
+from support.cases import each_case, read_rows
 
 
 def found(glossary, text):
@@ -85,18 +85,7 @@ def test_accents_may_be_written_as_characters_of_their_own(word):
             assert found(glossary, text) == [normalize(other, word)]
 
 
-@pytest.mark.parametrize(
-    ("term", "text", "expected"),
-    [
-        ("किताब*", "ये किताबें हैं, किताब", ["किताबें", "किताब"]),
-        ("كِت*", "كِتَابٌ", ["كِتَابٌ"]),
-        (
-            "caf*",
-            normalize("NFD", "Le café, les cafés"),
-            [normalize("NFD", w) for w in ("café", "cafés")],
-        ),
-    ],
-)
+@each_case
 def test_a_star_stands_for_marks_too(term, text, expected):
     assert found(Glossary.of({term: "x"}), text) == expected
     kept = Glossary([Term(term, (), is_kept=True)]).find(text)
@@ -318,20 +307,8 @@ def test_languages_of_tbx_are_told_apart_by_script_and_country(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.tsv", "house\tHaus\ndog\n", "2: 'dog' has no target"),
-        ("a.tsv", "a\tb\n\tHaus\n", "2: no source term"),
-        ("a.tsv", "a\tb\nc\td\tcase,keep\n", "2: 'c' has a target and the flag keep"),
-        ("a.tsv", "a\tb\n\nA\t\tkeep\n", "3: 'A' has the flag keep in one row and a target"),
-        ("a.tsv", "a\tb\tkep\n", "1: 'kep' is not a flag .*keep"),
-        ("a.csv", '# terms\n\n"a\nb",c\nd,e,f\n', "5: 'f' is not a flag"),
-        ("a.csv", "a, b, c,d\n", "1: 4 columns"),
-        ("a.tsv", "a(\tb\tregex\n", "1: 'a\\(' is not a regular expression"),
+        *read_rows(__file__, "test_a_mistake_in_a_file_is_named"),
         ("a.tsv", "(" * 5000 + "a" + ")" * 5000 + "\tb\tregex\n", "1: .*not a regular expression"),
-        ("a.tsv", "a*\tb\tregex\n", "1: 'a\\*' matches a text without characters"),
-        ("a.csv", 'a,b\n"c,d\n', "2: not a row of a table"),
-        ("a.tbx", "<martif>\n<a></b></martif>", "2: not well-formed XML"),
-        ("a.tbx", TBX, " no terms in fr and de"),
-        ("a.doc", "", " a glossary must be a .tsv, .csv or .tbx file"),
     ],
 )
 def test_a_mistake_in_a_file_is_named(tmp_path, name, content, message):

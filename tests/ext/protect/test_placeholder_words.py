@@ -32,6 +32,7 @@ from headway.ext.protect.placeholder_words import (
 )
 from headway.translation import Translator, spell_words
 from headway.translation.saving import hash_model
+from support.cases import read_rows
 from support.pieces import cut
 
 PHRASES = [
@@ -327,20 +328,7 @@ WITH_NUMBERS = [
         ("dog", {"the": 5, "costs": 9}, {"cars": 9}),
     )
 ]
-COUNTS = [
-    "%d",
-    "%i",
-    "%1$d",
-    "%ld",
-    "%(n)d",
-    "{count}",
-    "{n}",
-    "{{total}}",
-    "%(count)s",
-    "${itemCount}",
-    "%u",
-    "<b>%d</b>",
-]
+COUNTS = read_rows(__file__, "COUNTS")
 VALUES = ["{0}", "%s", "{x}", "%1$s"]
 PRICES = ["12.30 EUR", "EUR 12.30", "1,234.50 EUR", "USD 40", "7 €", "{price}", "%(total_cost)s"]
 LENGTHS = ["5 kg", "12 km/h", "60 W", "3.5 GB", "-4 °C"]
@@ -372,17 +360,8 @@ def test_the_model_reads_a_number_for_a_number_wherever_it_stands(translator, li
 def test_the_neighbors_of_a_quantity_choose_among_words_of_its_kind(translator):
     words = [PlaceholderWord(each, ((n,),)) for n, each in enumerate(WITH_NUMBERS)]
     gap = Gap({"the": {"lamps": 50}, "user": {"has": 50}}, 9, 9)
-    for line, expected in (
-        ("It costs %d.", "It costs €65.65."),
-        ("It costs {price}.", "It costs €65.65."),
-        ("It costs {0}.", "It costs €65.65."),
-        ("See the %d cars", "See the 65 cars"),
-        ("See the %s lamps", "See the  lamps"),
-        ("See the %d lamps", "See the  lamps"),
-        ("See the 5 kg lamps", "See the 65 weeks lamps"),
-        ("The user %s has left", "The user  has left"),
-        ("%d of %d in {n}", "65 of 76 in 98"),
-        ("65 of %d", "65 of 76"),
+    for line, expected in read_rows(
+        __file__, "test_the_neighbors_of_a_quantity_choose_among_words_of_its_kind"
     ):
         assert read_with(translator, line, Words(*words, gap=gap)) == expected
 

@@ -76,13 +76,7 @@ def test_the_label_of_a_list_stays_and_is_not_read(translator, label):
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("1. Mai ist Feiertag", "de"), ("A. Smith sees", "en"), ("1)\tcat", "en"), ("-\u2028cat", "en"), ("1.5 million cats", "en"), ("-5 cats see", "en"),
-        ("(3) 4", "en"), ("2)", "en"), ("(cat) dog", "en"), ("1234. The cat", "en"), ("12:30 The cat", "en"), ("1. maj er fri", "da"), ("1. mai on vapaa", "fi"),
-    ],
-)  # fmt: skip
+@each_case
 def test_what_only_looks_like_the_label_of_a_list_is_read(text, language):
     assert not find_list_label(text, language, is_split=True)
 

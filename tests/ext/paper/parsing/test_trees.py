@@ -10,6 +10,7 @@ from headway.ext.paper.parsing.linearization import delinearize, linearize
 from headway.ext.paper.parsing.treebank import read_treebank
 from headway.ext.paper.parsing.trees import parse_brackets, retag, simplify
 from headway.ext.paper.parsing.words import split_words, tokenize_english
+from support.cases import read_rows
 
 SLEEPS = "(ROOT (S (NP (PRP He)) (VP (VBZ sleeps)) (. .)))"
 
@@ -32,12 +33,7 @@ def test_reading_writing_and_linearizing_are_inverses(seed):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("(S (NP a)", "ends before"),
-        ("(S (NP a)) )", "follows the end"),
-        ("a (S (NP a))", "outside a tree"),
-        ("(S (NP a b))", "neither one word"),
-        ("(S (NP a) b)", "neither one word"),
-        ("(S )", "neither one word"),
+        *read_rows(__file__, "test_an_invalid_tree_is_rejected_with_file_and_line"),
         ("(A " * 300 + "(B b)" + ")" * 300, "deep"),
     ],
 )
@@ -91,42 +87,7 @@ def test_words_of_a_tokenized_sentence_are_split_at_spaces_and_tabs_alone():
 
 
 # What evalb counts, worked out by hand: (matched, gold, found).
-CASES = {
-    "equal": (SLEEPS, SLEEPS, (3, 3, 3)),
-    "a label is wrong": (SLEEPS, SLEEPS.replace("VP", "PP"), (2, 3, 3)),
-    "a unary chain counts each of its brackets": (
-        "(S (NP (NP (NN a))) (VP (VB b)))", "(S (NP (NN a)) (VP (VB b)))", (3, 4, 3),
-    ),
-    "a chain's brackets match once each": (
-        "(S (NP (NN a)) (VP (VB b)))", "(S (NP (NP (NP (NN a)))) (VP (VB b)))", (3, 3, 5),
-    ),
-    "the order in a chain does not matter": (
-        "(S (NP (VP (NN a))))", "(S (VP (NP (NN a))))", (3, 3, 3),
-    ),
-    "punctuation has no place": (
-        "(S (NP (NN a) (, ,)) (VP (VB b)))", "(S (NP (NN a)) (, ,) (VP (VB b)))", (3, 3, 3),
-    ),
-    "what holds only punctuation is no bracket": (
-        "(S (NP (NN a)) (PRN (: -)))", "(S (NP (NN a)) (: -))", (2, 2, 2),
-    ),
-    "brackets are words": (
-        "(S (NP (-LRB- -LRB-) (NN a)))", "(S (-LRB- -LRB-) (NP (NN a)))", (1, 2, 2),
-    ),
-    "an empty constituent is none": (
-        "(S (NP (-NONE- *)) (VP (VB b)))", "(S (VP (VB b)))", (2, 2, 2),
-    ),
-    "the topmost is not counted": ("(TOP (S (VB b)))", "(S (VB b))", (1, 1, 1)),
-    "PRT is ADVP": ("(S (PRT (RP a)) (VB b))", "(S (ADVP (RP a)) (VB b))", (2, 2, 2)),
-    "a label of two names is neither": (
-        "(S (PRT|ADVP (RP a)) (VB b))", "(S (ADVP (RP a)) (VB b))", (1, 2, 2),
-    ),
-    "functions do not count": ("(S (NP-SBJ (NN a)))", "(S (NP (NN a)))", (2, 2, 2)),
-    "attachment": (
-        "(S (VP (VB a) (NP (NP (NN b)) (PP (IN c) (NP (NN d))))))",
-        "(S (VP (VB a) (NP (NN b)) (PP (IN c) (NP (NN d)))))",
-        (5, 6, 5),
-    ),
-}  # fmt: skip
+CASES = read_rows(__file__, "CASES")
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -159,12 +120,7 @@ def test_different_words_are_an_error_and_punctuation_alone_is_skipped():
 
 
 # (gold, found, correct parts of speech, exact trees): a wrong one changes nothing else.
-PARSED = [
-    (SLEEPS, SLEEPS, 2, 1),
-    (SLEEPS, SLEEPS.replace("PRP", "."), 1, 1),  # makes a word punctuation
-    (SLEEPS, SLEEPS.replace("(. .)", "(NN .)"), 2, 1),  # makes punctuation a word
-    (SLEEPS, "(ROOT (S (NP (. He) (. sleeps)) (. .)))", 0, 0),  # has no words but punctuation
-]
+PARSED = read_rows(__file__, "PARSED")
 
 
 @pytest.mark.parametrize("rows", [*([row] for row in PARSED), PARSED])
