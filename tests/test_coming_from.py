@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
 from headway.cli.arguments import parse
 from headway.cli.verbs import list_verbs, load_verb
 from headway.config import Config
 from headway.model import Transformer, parameter_count
-from support import code_of_2018
+from support.torch_layers import copy_layer
 
 PAGE = (Path(__file__).parents[1] / "docs" / "coming-from.md").read_text(encoding="utf-8")
 ROWS = [
@@ -105,49 +106,49 @@ def test_the_models_have_as_many_parameters_as_theirs():
     assert parameter_count(build(of_2018)) == stacks(4 * (d * d + d)) + 113 * d + 2 * 50 * d
 
 
+def sinusoids_of_2018(count, d):
+    """Return the table of positions; theirs begin at 1."""
+    angles = torch.arange(1.0, count + 1).double()[:, None] / 10000 ** (
+        torch.arange(d) // 2 * 2 / d
+    )
+    return torch.where(torch.arange(d) % 2 == 0, angles.sin(), angles.cos())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES[2:])
 def test_the_model_of_2018_has_the_same_logits(example):
-    """With the same weights, in float64, and with padding on both sides."""
-    vocab, longest, pad, start, end = 113, 50, 0, 2, 3
+    """Theirs is torch's post-norm stacks without final norms, one scaled matrix, and positions from 1."""
+    vocab, longest, pad, start, end, d = 113, 50, 0, 2, 3, 512
     torch.manual_seed(18)
-    theirs = code_of_2018.Transformer(vocab, vocab, longest).double().eval()
     ours = build(example).double().eval()
+    shape = {"nhead": 8, "dim_feedforward": 2048, "batch_first": True, "dtype": torch.float64}
+    layer = nn.TransformerEncoderLayer(d, **shape)
+    encoder = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False).eval()
+    decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(d, **shape), 6).eval()
+    for a, b in zip((ours.encoder, ours.decoder), (encoder, decoder), strict=True):
+        for mine, other in zip(a.layers, b.layers, strict=True):
+            copy_layer(mine, other)
+    table, matrix = sinusoids_of_2018(longest, d), torch.randn(vocab, d).double()
     # Headway's id of each of their ids: <s> is the last one.
     ids = torch.tensor([i - (i > start) if i != start else vocab - 1 for i in range(vocab)])
-    copy_weights(theirs, ours, ids)
     rows = [[start, *torch.randint(4, vocab, (n,)).tolist(), end] for n in (9, 4, 1, 17, 6)]
     source, target = (pad_sequence(list(map(torch.tensor, part)), batch_first=True)
                       for part in (rows, rows[::-1]))  # fmt: skip
-    assert pad in source
-    places = [torch.arange(1, x.size(1) + 1) * (x != pad) for x in (source, target)]
     labels = target[:, 1:]
+    assert pad in source
     with torch.no_grad():
-        expected = theirs(source, places[0], target, places[1]).view(*labels.shape, vocab)
+        ours.source_positions.table.copy_(table)
+        ours.target_positions.table.copy_(table)
+        ours.source_embedding.weight.copy_(matrix[ids.argsort()])
+        hidden = source == pad
+        memory = encoder(matrix[source] + table[: source.size(1)], src_key_padding_mask=hidden)
+        later = torch.ones(labels.size(1), labels.size(1)).triu(1).bool()
+        states = decoder(
+            matrix[target[:, :-1]] + table[: labels.size(1)], memory,
+            tgt_mask=later, memory_key_padding_mask=hidden,
+        )  # fmt: skip
+        expected = states @ matrix.T * d**-0.5
         found = ours(ids[source], ids[labels], (source != pad).long(), (labels != pad).long())
     is_token = labels != pad
-    assert (found[..., ids] - expected)[is_token].abs().max() < 1e-12
+    assert (found[..., ids] - expected)[is_token].abs().max() < 1e-12 * expected.abs().max()
     assert expected[is_token].std() > 0.1
-
-
-def copy_weights(theirs, ours, ids):
-    """Give a model of Headway the weights of the code of 2018."""
-    names = {
-        "slf_attn": "mixer.attention", "enc_attn": "cross", "w_qs": "query", "w_ks": "key", "w_vs": "value",
-        "fc": "output", "pos_ffn": "feed_forward", "w_1": "inner", "w_2": "outer",
-    }  # fmt: skip
-    found = {}
-    for name, value in theirs.state_dict().items():
-        if match := re.match(r"(encoder|decoder)\.layer_stack\.(\d+)\.(\w+)\.(.*)", name):
-            stack, layer, part, rest = match.groups()
-            places = ["slf_attn", "pos_ffn"] if stack == "encoder" else ["slf_attn", "enc_attn", "pos_ffn"]  # fmt: skip
-            whole = f"{part}.{rest}".replace(
-                f"{part}.layer_norm", f"residuals.{places.index(part)}.norm"
-            )
-            whole = ".".join(names.get(word, word) for word in whole.split("."))
-            found[f"{stack}.layers.{layer}.{whole}"] = value.squeeze(-1)
-        elif name.endswith("position_enc.weight"):
-            side = "source" if name.startswith("encoder") else "target"
-            found[f"{side}_positions.table"] = value[1:]
-    found["source_embedding.weight"] = theirs.tgt_word_prj.weight[ids.argsort()]
-    ours.load_state_dict(found)

@@ -7,36 +7,10 @@ from torch import nn
 from headway.config import ModelConfig
 from headway.model import Segments
 from headway.model.assembly import make_decoder, make_encoder
+from support.torch_layers import copy_layer
 
 B, S, T, D, HEADS, F = 3, 11, 7, 20, 5, 37
 TOLERANCE = {torch.float64: (1e-12, 1e-11), torch.float32: (1e-5, 1e-5)}
-
-
-def copy_linear(ours, weight, bias):
-    ours.weight.copy_(weight)
-    ours.bias.copy_(bias)
-
-
-def copy_attention(ours, theirs):
-    parts = zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)
-    for name, (weight, bias) in zip(("query", "key", "value"), parts, strict=True):
-        copy_linear(getattr(ours, name), weight, bias)
-    copy_linear(ours.output, theirs.out_proj.weight, theirs.out_proj.bias)
-
-
-@torch.no_grad()
-def copy_layer(ours, theirs):
-    for parameter in theirs.parameters():  # torch starts norms at 1 and biases at 0: no test
-        parameter.copy_(torch.randn_like(parameter) * 0.3)
-    copy_attention(ours.mixer.attention, theirs.self_attn)
-    if ours.cross is not None:
-        copy_attention(ours.cross, theirs.multihead_attn)
-    copy_linear(ours.feed_forward.inner, theirs.linear1.weight, theirs.linear1.bias)
-    copy_linear(ours.feed_forward.outer, theirs.linear2.weight, theirs.linear2.bias)
-    norms = [theirs.norm1, theirs.norm2] + ([theirs.norm3] if ours.cross is not None else [])
-    for residual, norm in zip(ours.residuals, norms, strict=True):
-        residual.norm.weight.copy_(norm.weight)
-        residual.norm.bias.copy_(norm.bias)
 
 
 def stacks(norm, layers, cross, dtype):
