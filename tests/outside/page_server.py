@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from headway.ext.pictures.html_page import write_html
+from headway.ext.pictures.html_page import html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.views import view_json
 from headway.ext.server.page_files import page_files
@@ -166,8 +166,10 @@ def main():
     args = parser.parse_args()
     texts = json.loads((args.folder / "hostile.json").read_text(encoding="utf-8"))
     source = "The Law will never be perfect , but its making is difficult"
-    write_html(args.folder / "plain.html", maps_of(source, source.upper()))
-    write_html(args.folder / "hostile.html", hostile_maps(texts))
+    plain = html(maps_of(source, source.upper()))
+    (args.folder / "plain.html").write_text(plain, encoding="utf-8")
+    hostile = html(hostile_maps(texts))
+    (args.folder / "hostile.html").write_text(hostile, encoding="utf-8")
     Handler.prefix = args.prefix
     server = QuietServer(("127.0.0.1", args.port), Handler)
     print("ready", flush=True)

@@ -11,20 +11,21 @@ import numpy as np
 import pytest
 
 from headway.ext.pictures.html_page import view_script
-from headway.ext.pictures.links import Selection, choose_cells, choose_links, head_boxes
+from headway.ext.pictures.links import choose_links, head_box
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.style import FAINTEST, head_color, head_dash
-from headway.ext.pictures.views import VIEWS, view_json
+from headway.ext.pictures.style import FAINTEST, INK, head_color, head_dash
+from headway.ext.pictures.views import VIEWS, draw_view, view_json
 from support.attention_json import read_maps
 from support.pages import run_in_node
 
 LAYERS, HEADS, TARGETS, SOURCES = 2, 11, 5, 7
+# A layer, heads, and what the pointer of the page's reader is at.
 CHOICES = [
-    Selection(1, range(HEADS)),
-    Selection(0, [3]),
-    Selection(1, [2, 9], query=3),
-    Selection(0, [1, 4, 10], key=6),
-    Selection(1, range(HEADS), key=0),
+    (1, [*range(HEADS)], None),
+    (0, [3], None),
+    (1, [2, 9], {"query": 3}),
+    (0, [1, 4, 10], {"key": 6}),
+    (1, [*range(HEADS)], {"key": 0}),
 ]
 # An element keeps its name, attributes and children, and becomes JSON by itself.
 BROWSER = """
@@ -57,10 +58,7 @@ def maps():
 @pytest.fixture(scope="module")
 def drawn(maps):
     """The elements that the page draws, for each view and each choice."""
-    requests = [
-        [view, choice.layer, list(choice.heads), spot(choice)]
-        for view, choice in product(VIEWS, CHOICES)
-    ]
+    requests = [[view, *choice] for view, choice in product(VIEWS, CHOICES)]
     found = run_in_node(
         f"{BROWSER}{view_script()}"
         f"const json = {json.dumps(view_json(maps))}, requests = {json.dumps(requests)};{DRAW}"
@@ -69,31 +67,31 @@ def drawn(maps):
     return iter(found)
 
 
-def spot(choice):
-    """Return what the pointer of the page's reader is at."""
-    chosen = {"query": choice.query, "key": choice.key}
-    return {name: token for name, token in chosen.items() if token is not None} or None
-
-
 @pytest.mark.slow
 def test_the_page_draws_what_the_files_draw(maps, drawn):
     found = maps.maps["cross"]
     links_seen = boxes_seen = cells_seen = 0
-    for (view, choice), elements in zip(product(VIEWS, CHOICES), drawn, strict=True):
+    for (view, (layer, heads, spot)), elements in zip(product(VIEWS, CHOICES), drawn, strict=True):
         layout = VIEWS[view].place(found, "cross")
-        links = [] if layout.links is None else choose_links(found, layout.links, choice)
-        check_links(layout, choice, links, elements)
-        boxes = head_boxes(layout, choice, links)
+        query, key = (spot or {}).get("query"), (spot or {}).get("key")
+        links = choose_links(found, layout.links, layer, heads, query) if layout.links else []
+        links = [link for link in links if key in (None, link.key)]  # The files choose no key.
+        check_links(layout, heads, links, elements)
+        side, name = (layout.keys, "key") if key is None else (layout.queries, "query")
+        boxes = [head_box(side, getattr(link, name), link, heads) for link in links if spot]
         check_boxes(boxes, elements)
-        cells = choose_cells(found, layout, choice)
-        check_cells(layout, choice, cells, elements)
+        picture = draw_view(maps, view, layer=layer, heads=heads, query=query)
+        if key is None and view != "alignment":
+            assert len(picture.lines) == len(links) + len(heads) * bool(layout.links)
+            assert [box for box in picture.boxes if box.role == "head-box"] == boxes
+        check_cells(layout, picture.cells, elements)
         links_seen += len(links)
         boxes_seen += len(boxes)
-        cells_seen += len(cells)
+        cells_seen += len(picture.cells)
     assert min(links_seen, boxes_seen, cells_seen) > 50
 
 
-def check_links(layout, choice, links, elements):
+def check_links(layout, heads, links, elements):
     """Compare the lines of the page with links: their ends, looks and order."""
     lines = [part["attributes"] for part in elements if part["name"] == "line"]
     assert [line["stroke-opacity"] for line in lines] == [f"{link.weight:.3f}" for link in links]
@@ -110,7 +108,7 @@ def check_links(layout, choice, links, elements):
         assert line["stroke"] == head_color(link.head or 0)
         assert layout.links
         assert float(line["stroke-width"]) == layout.links.width
-        has_dashes = len(choice.heads) > 1
+        has_dashes = len(heads) > 1
         dashes = [float(part) for part in line.get("stroke-dasharray", "").split()]
         assert dashes == (list(head_dash(link.head or 0)) if has_dashes else [])
 
@@ -123,16 +121,12 @@ def check_boxes(boxes, elements):
     assert len(shown) == len(boxes)
     for found in shown:
         area = [float(found[name]) for name in ("x", "y", "width", "height", "fill-opacity")]
-        [same] = [
-            box
-            for box in boxes
-            if np.allclose(area, [box.x, box.y, box.width, box.height, box.opacity], atol=0.11)
-        ]
+        [same] = [box for box in boxes if np.allclose(area, [*box.area, box.opacity], atol=0.11)]
         assert found["fill-opacity"] == f"{same.opacity:.3f}"
         assert found["fill"] == same.fill
 
 
-def check_cells(layout, choice, cells, elements):
+def check_cells(layout, cells, elements):
     """Compare the cells of all maps: the page has a path for each shade."""
     shades = {}
     for path in (part["attributes"] for part in elements if part["name"] == "path"):
@@ -140,13 +134,12 @@ def check_cells(layout, choice, cells, elements):
             at = cell_at(layout, float(x), float(y))
             assert at not in shades
             shades[at] = float(path["fill-opacity"])
-            head = layout.maps[at[0]].head
-            heads = list(choice.heads) if head is None else [head]
-            assert path["fill"] == (head_color(heads[0]) if len(heads) == 1 else "currentColor")
+            color = cells[at[0]].color
+            assert path["fill"] == ("currentColor" if color == INK else color)
     wanted = {
         (place, row, column): round(255 * weight) / 255
-        for place, weights in enumerate(cells)
-        for (row, column), weight in np.ndenumerate(weights)
+        for place, found in enumerate(cells)
+        for (row, column), weight in np.ndenumerate(found.values)
         if weight >= FAINTEST
     }
     assert shades == pytest.approx(wanted, abs=6e-4)

@@ -29,32 +29,31 @@ CONFIGS = {
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_parts_do_not_overlap_and_letters_fit(config):
     picture = diagram(config)
-    layout = picture.layout
-    parts = [box for box in layout.boxes if box.role == "part"]
+    x, y, width, height = picture.area
+    # Left, top, right and bottom of each box.
+    parts = [(a, b, a + c, b + d) for a, b, c, d in
+             (box.area for box in picture.boxes if box.role == "part")]  # fmt: skip
     assert len(parts) > 20
     for a, b in combinations(parts, 2):
-        apart = (
-            a.x + a.width <= b.x or b.x + b.width <= a.x or a.y + a.height <= b.y
-            or b.y + b.height <= a.y
-        )  # fmt: skip
-        assert apart, (a, b)
-    for label in layout.labels:
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (a, b)
+    for label in picture.labels:
         wide = text_width(label.text, label.size)
         left = label.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor] * wide
-        assert layout.x <= left, label
-        assert left + wide <= layout.x + layout.width + 1e-6, label
-        assert layout.y <= label.y <= layout.y + layout.height
+        assert x <= left <= left + wide <= x + width + 1e-6, label
+        assert y <= label.y <= y + height
         if label.role == "label":
-            box = [p for p in parts if p.x <= label.x <= p.x + p.width
-                   and p.y <= label.y <= p.y + p.height]  # fmt: skip
-            assert len(box) == 1
-            assert wide <= box[0].width
+            [box] = [p for p in parts if p[0] <= label.x <= p[2] and p[1] <= label.y <= p[3]]
+            assert wide <= box[2] - box[0]
             assert label.size >= 8.5  # pixels: smaller letters cannot be read
-    for line in picture.layout.lines:
-        assert layout.x <= min(line.x1, line.x2)
-        assert max(line.x1, line.x2) <= layout.x + layout.width
-        assert layout.y <= min(line.y1, line.y2)
-        assert max(line.y1, line.y2) <= layout.y + layout.height
+    edges = [(a, b, a + c, b + d) for a, b, c, d in (box.area for box in picture.boxes)]
+    titles = [label.y for label in picture.labels if label.role == "title"]
+    for x_end, y_end in (line.end for line in picture.lines if line.is_arrow):
+        touched = [e for e in edges if e[0] <= x_end <= e[2] and e[1] - 1e-6 <= y_end <= e[3] + 1e-6
+                   and min(abs(x_end - e[0]), abs(x_end - e[2]), abs(y_end - e[3])) < 1e-6]  # fmt: skip
+        assert touched or y_end - 12 in titles, (x_end, y_end)
+    ends = np.array([end for line in picture.lines for end in (line.start, line.end)])
+    assert (ends >= (x, y)).all()
+    assert (ends <= (x + width, y + height)).all()
 
 
 def test_info_writes_the_diagram(model_directory, tmp_path, capsys):
@@ -82,12 +81,11 @@ def found(translator):
 
 
 def vectors(picture, role):
-    """Return the components in the frames of a role, from top to bottom and from left to right."""
-    frames = {(box.x, box.y, box.width, box.height): box.role for box in picture.layout.boxes}
+    """Return the components of the vectors of a role, from top to bottom and from left to right."""
     there = [
-        (place.area[1], place.area[0], cells[0])
-        for place, cells in zip(picture.layout.maps, picture.cells, strict=True)
-        if frames[place.area] == role
+        (cells.area[1], cells.area[0], cells.values[0])
+        for cells in picture.cells
+        if cells.role == role
     ]
     return np.array([cells for _, _, cells in sorted(there, key=lambda each: each[:2])])
 
@@ -121,13 +119,13 @@ def test_the_strips_show_the_vectors(found, queries):
 
 
 def test_each_lane_has_its_query_and_its_numbers(found):
-    layout = lanes(found).layout
-    assert [label.text for label in layout.labels if label.role == "q"] == [
+    picture = lanes(found)
+    assert [label.text for label in picture.labels if label.role == "q"] == [
         f"q of {query}" for query in found.queries
     ]
-    assert [label.text for label in layout.labels if label.role == "key"] == found.keys
+    assert [label.text for label in picture.labels if label.role == "key"] == found.keys
     rows = {}
-    for label in layout.labels:
+    for label in picture.labels:
         if label.role == "number":
             rows.setdefault(label.y, []).append(label.text)
     texts = [rows[y] for y in sorted(rows)]
@@ -138,7 +136,7 @@ def test_each_lane_has_its_query_and_its_numbers(found):
         assert row == [
             f"{w:.3f}" if v else "hidden" for w, v in zip(expected, visible, strict=True)
         ]
-    shown = [box.opacity for box in layout.boxes if box.role == "weight"]
+    shown = [box.opacity for box in picture.boxes if box.role == "weight"]
     assert shown == pytest.approx(found.weights[found.visible])
 
 

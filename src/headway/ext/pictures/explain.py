@@ -120,33 +120,24 @@ def explain(
     attention = find_attention(translator.model, kind, layer)
     if attention is None or not isinstance(attention.core, DotProduct):
         raise HeadwayError(f"this model has no dot products to explain in its {NAMES[kind]}")
-    received: list[tuple[Tensor, Tensor, Tensor, Visibility]] = []
-    returned: list[Tensor] = []
-
-    def record(
-        _core: object, inputs: tuple[Tensor, Tensor, Tensor, Visibility], output: Tensor
-    ) -> None:
-        received.append(inputs)
-        returned.append(output)
-
-    hook = attention.core.register_forward_hook(record)
+    seen: list[tuple[tuple[Tensor, Tensor, Tensor, Visibility], Tensor]] = []
+    hook = attention.core.register_forward_hook(
+        lambda _core, inputs, output: seen.append((inputs, output))
+    )
     try:
         batch = sentence.batch
         translator.model(batch.source, batch.target, batch.source_segments, batch.target_segments)
     finally:
         hook.remove()
-    q_BHTK, k_BHSK, v_BHSV, visibility = received[0]
-    q, k, v = (_numbers(each[0, head]) for each in (q_BHTK, k_BHSK, v_BHSV))
-    allowed = attention_mask(q_BHTK, k_BHSK, visibility)
-    visible = np.ones((len(q), len(k)), bool)
-    if allowed is not None:
-        visible = allowed.expand(1, 1, *visible.shape)[0, 0].cpu().numpy()
+    [(inputs, output_BHTV)] = seen
+    allowed = attention_mask(inputs[0], inputs[1], inputs[3])
+    q, k, v = (part[0, head].double() for part in inputs[:3])
     products = q @ k.T
-    scale = score_scale(attention.core, q.shape[1])
-    compatibilities = products * scale
-    largest = np.where(visible, compatibilities, -np.inf).max(1, keepdims=True)
-    powers = np.where(visible, np.exp(compatibilities - largest), 0.0)
-    weights = powers / powers.sum(1, keepdims=True)
+    visible = torch.ones_like(products, dtype=torch.bool)
+    if allowed is not None:
+        visible = allowed.expand(1, 1, *visible.shape)[0, 0]
+    weights = attention.core.weights(q, k, visible)
+    scale = score_scale(attention.core, q.size(1))
     queries, keys = sentence.labels[kind]
     layers = len(getattr(translator.model, "encoder" if kind == "encoder" else "decoder").layers)
     return Explanation(
@@ -154,17 +145,17 @@ def explain(
         head=head,
         queries=display_labels(queries),
         keys=display_labels(keys),
-        q=q,
-        k=k,
-        v=v,
-        products=products,
+        q=_numbers(q),
+        k=_numbers(k),
+        v=_numbers(v),
+        products=_numbers(products),
         scale=scale,
-        compatibilities=compatibilities,
-        visible=visible,
-        weights=weights,
-        output=weights @ v,
-        heads=_numbers(returned[0][0].transpose(0, 1)),
-        mixed=_numbers(attention.join(returned[0])[0]),
+        compatibilities=_numbers(products * scale),
+        visible=visible.cpu().numpy(),
+        weights=_numbers(weights),
+        output=_numbers(weights @ v),
+        heads=_numbers(output_BHTV[0].transpose(0, 1)),
+        mixed=_numbers(attention.join(output_BHTV)[0]),
     )
 
 

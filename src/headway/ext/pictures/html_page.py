@@ -7,13 +7,11 @@ import base64
 import hashlib
 import json
 from importlib.resources import files
-from pathlib import Path
 
 from headway.ext.pictures.maps import AttentionMaps
 from headway.ext.pictures.report_page import render_report
 from headway.ext.pictures.style import style_json
 from headway.ext.pictures.views import view_json
-from headway.files import replace_text
 
 # Each script adds to the object `headway`; later scripts use earlier ones.
 _SCRIPTS = (
@@ -42,15 +40,6 @@ def html(maps: AttentionMaps) -> str:
     )
     values = {"policy": policy, "style": style, "script": script, "data": _data(maps)}
     return render_report(__package__, "attention.html", title="Attention", **values)
-
-
-def write_html(path: str | Path, maps: AttentionMaps) -> None:
-    """Write the page of `html`.
-
-    Raises:
-        HeadwayError: If the file cannot be written.
-    """
-    replace_text(Path(path), html(maps))
 
 
 def view_script() -> str:

@@ -1,10 +1,14 @@
-"""The layout of a picture as plain data: files and the page are drawn from it.
+"""The shapes of a picture, and the layouts of views, as plain data: files and the page are drawn from them.
 
 Lengths are CSS pixels (1/96 inch), x to the right and y down. Heads, layers and tokens count from 0.
 """
 
+import json
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from headway.ext.pictures.style import INK, LETTER_SIZE
 
@@ -26,6 +30,7 @@ class Label:
         anchor: The part of the text that is at (x, y).
         is_pale: Whether the label is a remark beside the picture.
         is_bold: Whether the label is a heading.
+        is_turned: Whether the label is written upwards.
         role: The purpose of the label, for tests and for readers of the data.
     """
 
@@ -36,6 +41,7 @@ class Label:
     anchor: Anchor = "start"
     is_pale: bool = False
     is_bold: bool = False
+    is_turned: bool = False
     role: str = "label"
 
 
@@ -51,21 +57,15 @@ class Box:
     """A rectangle, filled or outlined or both.
 
     Attributes:
-        x: The left edge.
-        y: The top edge.
-        width: The width.
-        height: The height.
-        fill: A color, or "cells" for the color of the picture's cells. Empty: the box is not filled.
+        area: The area.
+        fill: A color. Empty: the box is not filled.
         opacity: The opacity of the fill.
         outline: The color of the edge. Empty: no edge is drawn.
         radius: The radius of the corners.
         role: The purpose of the box.
     """
 
-    x: float
-    y: float
-    width: float
-    height: float
+    area: Area
     fill: str = ""
     opacity: float = 1.0
     outline: str = ""
@@ -75,18 +75,32 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or an arrow to its second end."""
+    """A line, or an arrow to its end."""
 
-    x1: float
-    y1: float
-    x2: float
-    y2: float
+    start: Point
+    end: Point
     is_arrow: bool = False
     color: str = INK
     width: float = 1.0
     dash: tuple[float, ...] = ()
     opacity: float = 1.0
-    role: str = "line"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A map of cells.
+
+    Attributes:
+        area: The area of the whole map.
+        values: From -1 to 1, [rows, columns]; the opacity of a cell is the size of its value.
+        color: The color of positive values.
+        role: The purpose of the map.
+    """
+
+    area: Area
+    values: NDArray[np.float64]
+    color: str
+    role: str = "map"
 
 
 @dataclass(frozen=True)
@@ -110,6 +124,16 @@ class TokenLabels:
     size: float = LETTER_SIZE
     ports: list[Point] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
+
+    def labels(self, chosen: int | None = None) -> list[Label]:
+        """Return the labels; a chosen one is bold, and the others are pale then."""
+        return [
+            Label(
+                text, x, y, self.size, self.anchor, chosen not in (None, number), chosen == number,
+                self.is_turned, "token",
+            )
+            for number, (text, (x, y)) in enumerate(zip(self.texts, self.points, strict=True))
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,32 +161,27 @@ class MapPlace:
         area: The area of the whole map.
         layer: The layer that is drawn here; None: the layer that the reader chose.
         head: The head that is drawn here; None: the mean of the heads that the reader chose.
-        is_vector: Whether this is a vector, whose components have a sign, and no map of weights.
     """
 
     area: Area
     layer: int | None = None
     head: int | None = None
-    is_vector: bool = False
 
 
 @dataclass(frozen=True)
-class PictureLayout:
-    """The positions of everything in a picture; they do not depend on the weights.
+class ViewLayout:
+    """The positions of everything in a view; they do not depend on the weights.
 
     Attributes:
-        width: The width of the picture.
-        height: The height of the picture.
+        width: The width of the view.
+        height: The height of the view.
         labels: Captions and numbers.
         boxes: The boxes, which are drawn before everything else.
-        queries: The tokens that attend; None in a picture without tokens.
-        keys: The tokens that are attended to; None in a picture without tokens.
-        links: The rule that says which links are drawn; None in a picture without links.
+        queries: The tokens that attend; None in a view without tokens.
+        keys: The tokens that are attended to; None in a view without tokens.
+        links: The rule that says which links are drawn; None in a view without links.
         fan: The offset of each head's links, which keeps the links of the heads apart.
         maps: The maps of cells.
-        lines: Lines and arrows.
-        x: The left edge.
-        y: The top edge.
     """
 
     width: float
@@ -174,9 +193,6 @@ class PictureLayout:
     links: LinkRule | None = None
     fan: list[Point] = field(default_factory=list)
     maps: list[MapPlace] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
-    x: float = 0.0
-    y: float = 0.0
 
     def link_ends(self, query: int, key: int, head: int | None) -> tuple[Point, Point]:
         """Return both ends of the line that shows one weight; None: of the mean over heads."""
@@ -186,22 +202,10 @@ class PictureLayout:
         start, end = self.queries.ports[query], self.keys.ports[key]
         return (start[0] + dx, start[1] + dy), (end[0] + dx, end[1] + dy)
 
-    def to_json(self) -> dict[str, object]:
-        """Return the layout as JSON values for the page, without lines; lengths are rounded to a tenth of a pixel."""
-        shown = {
-            name: part for name, part in asdict(self).items() if name not in ("lines", "x", "y")
-        }
-        return {name: _round(part) for name, part in shown.items()} | {
-            "links": self.links and asdict(self.links)
-        }
-
-
-def _round(value: object) -> object:
-    match value:
-        case dict():
-            return {name: _round(part) for name, part in value.items()}
-        case list() | tuple():
-            return [_round(part) for part in value]
-        case float():
-            return round(value, 1)
-    return value
+    def to_json(self) -> dict[str, Any]:
+        """Return the layout as JSON values for the page; lengths are rounded to a tenth of a pixel."""
+        text = json.dumps(asdict(self))
+        rounded: dict[str, Any] = json.loads(
+            text, parse_float=lambda digits: round(float(digits), 1)
+        )
+        return rounded | {"links": self.links and asdict(self.links)}

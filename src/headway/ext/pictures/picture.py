@@ -1,13 +1,11 @@
-"""A picture: a layout with the weights that are drawn in it, as an SVG, PNG or PDF file by matplotlib."""
+"""A picture: shapes below a title, as an SVG, PNG or PDF file by matplotlib."""
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from headway.errors import require_packages
 from headway.ext.pictures.drawing import (
@@ -16,25 +14,8 @@ from headway.ext.pictures.drawing import (
     figure_bytes,
     new_figure,
 )
-from headway.ext.pictures.layout import (
-    CAPTION_SIZE,
-    Box,
-    Label,
-    Line,
-    PictureLayout,
-    TokenLabels,
-    caption,
-)
-from headway.ext.pictures.links import TokenLink
-from headway.ext.pictures.style import (
-    FAINTEST,
-    INK,
-    NEGATIVE,
-    PALE,
-    POSITIVE,
-    head_color,
-    head_dash,
-)
+from headway.ext.pictures.layout import Area, Box, Cells, Label, Line
+from headway.ext.pictures.style import FAINTEST, INK, NEGATIVE, PALE
 from headway.ext.pictures.text_width import text_width
 from headway.files import replace_bytes
 
@@ -43,76 +24,42 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARGIN = 16.0
-LEGEND_STEP = 52.0  # from head to head in the legend
+HEADER = 44.0  # the height of the title with the upper margin
+TITLE_SIZE = 15.0
 POINT = 0.75  # points in a pixel
 ARROW = 7.0  # the length of an arrow's head
 
 
-@dataclass(frozen=True)
+@dataclass
 class Picture:
     """A picture, which a notebook displays without a call.
+
+    Boxes are drawn first, then cells, lines and labels.
 
     Attributes:
         title: The line above the picture.
         description: A description for readers who cannot see the picture.
-        layout: The positions of everything.
-        heads: The heads in the legend; empty: there is no legend.
-        links: The lines between tokens.
-        boxes: The boxes that show weights; they are drawn over the boxes of the layout.
-        cells: The weights [rows, columns] of each of the layout's maps, from -1 to 1.
-        query: The query whose label is bold; None: all labels look the same.
-        legend: What the opacity means, as a line of the legend; may be empty.
+        area: The area of all shapes, below the title.
+        boxes: The boxes.
+        cells: The maps of cells.
+        lines: The lines and arrows.
+        labels: The labels.
     """
 
     title: str
     description: str
-    layout: PictureLayout
-    heads: Sequence[int] = ()
-    links: Sequence[TokenLink] = ()
-    boxes: Sequence[Box] = ()
-    cells: Sequence[NDArray[np.float64]] = ()
-    query: int | None = None
-    legend: str = ""
+    area: Area = (0.0, 0.0, 0.0, 0.0)
+    boxes: list[Box] = field(default_factory=list)
+    cells: list[Cells] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
 
     @property
-    def width(self) -> float:
-        """The width of the file in pixels: the layout or the title, with margins."""
-        return max(self.layout.width, 1.1 * text_width(self.title, 15)) + 2 * MARGIN
-
-    @property
-    def header_height(self) -> float:
-        """The height of title and legend above the layout, with the upper margin."""
-        rows = -(-len(self.heads) // self._heads_a_row)
-        return 44.0 + (rows + bool(self.legend)) * 16
-
-    @property
-    def height(self) -> float:
-        """The height of the file in pixels."""
-        return self.header_height + self.layout.height + MARGIN
-
-    @property
-    def _heads_a_row(self) -> int:
-        return max(1, int((self.width - 2 * MARGIN - 40) // LEGEND_STEP))
-
-    def header(self) -> tuple[list[Label], list[Line]]:
-        """Return the title and the legend, above the layout."""
-        left, top = self.layout.x, self.layout.y - self.header_height
-        labels = [Label(self.title, left, top + 20, 15, is_bold=True, role="title")]
-        lines: list[Line] = []
-        top += 44
-        if self.heads:
-            labels.append(caption("head", left, top, role="legend"))
-        for place, head in enumerate(self.heads):
-            x = left + 40 + place % self._heads_a_row * LEGEND_STEP
-            y = top + place // self._heads_a_row * 16
-            dash = head_dash(head) if len(self.heads) > 1 else ()
-            lines.append(
-                Line(x, y, x + 24, y, color=head_color(head), width=3.0, dash=dash, role="legend")
-            )
-            labels.append(Label(str(head + 1), x + 29, y, CAPTION_SIZE, role="legend"))
-        if self.legend:
-            labels.append(caption(self.legend, left, self.layout.y - 16, role="legend"))
-        return labels, lines
+    def sheet(self) -> Area:
+        """The area of the file: the shapes and the title, with margins."""
+        x, y, width, height = self.area
+        width = max(width, 1.1 * text_width(self.title, TITLE_SIZE))
+        return x - MARGIN, y - HEADER, width + 2 * MARGIN, height + HEADER + MARGIN
 
     def svg(self) -> str:
         """Return the picture as SVG; the same picture gives the same bytes.
@@ -140,87 +87,39 @@ class Picture:
             return figure_bytes(self._draw(), form, self.title, self.description)
 
     def _draw(self) -> "Figure":
-        figure = new_figure(self.width, self.height)
+        left, top, width, height = self.sheet
+        figure = new_figure(width, height)
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_axis_off()
-        left, top = self.layout.x - MARGIN, self.layout.y - self.header_height
-        axes.set_xlim(left, left + self.width)
-        axes.set_ylim(top + self.height, top)
+        axes.set_xlim(left, left + width)
+        axes.set_ylim(top + height, top)
         axes.set_autoscale_on(False)
-        for box in [*self.layout.boxes, *self.boxes]:
-            _draw_box(axes, box, self._cell_color)
-        self._draw_cells(axes)
-        labels, lines = self.header()
-        _draw_lines(axes, list(self._link_lines()), "links")
-        _draw_lines(axes, [*self.layout.lines, *lines], "lines")
-        for label in [*self.layout.labels, *labels]:
+        for box in self.boxes:
+            _draw_box(axes, box)
+        for cells in self.cells:
+            _draw_cells(axes, cells)
+        _draw_lines(axes, self.lines)
+        title = Label(self.title, self.area[0], top + 20, TITLE_SIZE, is_bold=True)
+        for label in [title, *self.labels]:
             _draw_label(axes, label)
-        self._draw_side(axes, self.layout.queries, "query", self.query)
-        self._draw_side(axes, self.layout.keys, "key", None)
         return figure
 
-    @property
-    def _cell_color(self) -> str:
-        return head_color(self.heads[0]) if len(self.heads) == 1 else INK
 
-    def _link_lines(self) -> Iterator[Line]:
-        for link in self.links:
-            assert self.layout.links is not None
-            start, end = self.layout.link_ends(link.query, link.key, link.head)
-            head = link.head or 0
-            dash = head_dash(head) if len(self.heads) > 1 else ()
-            width = self.layout.links.width
-            yield Line(*start, *end, False, head_color(head), width, dash, min(link.weight, 1.0))
-
-    @staticmethod
-    def _draw_side(axes: "Axes", side: TokenLabels | None, name: str, chosen: int | None) -> None:
-        """Write the labels of queries or keys; a chosen one stands out."""
-        if side is None:
-            return
-        for number, (text, (x, y)) in enumerate(zip(side.texts, side.points, strict=True)):
-            is_pale, is_bold = chosen not in (None, number), chosen == number
-            label = Label(text, x, y, side.size, side.anchor, is_pale, is_bold)
-            _draw_label(axes, label, is_turned=side.is_turned, name=f"{name}-{number}")
-
-    def _draw_cells(self, axes: "Axes") -> None:
-        """Draw each map as an image, without smoothing."""
-        from matplotlib.colors import to_rgba
-
-        for place, weights in zip(self.layout.maps, self.cells, strict=True):
-            color = self._cell_color if place.head is None else head_color(place.head)
-            name: str | None = "map" if place.head is None else f"map-{place.layer}-{place.head}"
-            if place.is_vector:
-                color, name = POSITIVE, None
-            pixels = np.where(weights[..., None] < 0, to_rgba(NEGATIVE), to_rgba(color))
-            sizes = abs(weights)
-            pixels[..., 3] = np.where(sizes >= FAINTEST, sizes.clip(0, 1), 0)
-            x, y, width, height = place.area
-            axes.imshow(
-                pixels,
-                extent=(x, x + width, y + height, y),
-                interpolation="nearest",
-                aspect="auto",
-                clip_on=False,
-                zorder=2,
-                gid=name,
-            )
-
-
-def _draw_box(axes: "Axes", box: Box, cell_color: str) -> None:
+def _draw_box(axes: "Axes", box: Box) -> None:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import FancyBboxPatch
 
-    fill = cell_color if box.fill == "cells" else box.fill
+    x, y, width, height = box.area
     corners = f"round,rounding_size={box.radius}" if box.radius else "square"
-    if box.radius == box.width / 2:
+    if box.radius == width / 2:
         corners = "circle"
     axes.add_patch(
         FancyBboxPatch(
-            (box.x, box.y),
-            box.width,
-            box.height,
+            (x, y),
+            width,
+            height,
             boxstyle=f"{corners},pad=0",
-            facecolor=to_rgba(fill, box.opacity) if fill else "none",
+            facecolor=to_rgba(box.fill, box.opacity) if box.fill else "none",
             edgecolor=box.outline or "none",
             linewidth=POINT if box.outline else 0,
             clip_on=False,
@@ -229,60 +128,64 @@ def _draw_box(axes: "Axes", box: Box, cell_color: str) -> None:
     )
 
 
-def _draw_lines(axes: "Axes", lines: Sequence[Line], name: str) -> None:
+def _draw_cells(axes: "Axes", cells: Cells) -> None:
+    """Draw a map as an image, without smoothing."""
+    from matplotlib.colors import to_rgba
+
+    colors = np.where(cells.values[..., None] < 0, to_rgba(NEGATIVE), to_rgba(cells.color))
+    sizes = abs(cells.values)
+    colors[..., 3] = np.where(sizes >= FAINTEST, sizes.clip(0, 1), 0)
+    x, y, width, height = cells.area
+    axes.imshow(
+        colors,
+        extent=(x, x + width, y + height, y),
+        interpolation="nearest",
+        aspect="auto",
+        clip_on=False,
+        zorder=2,
+    )
+
+
+def _draw_lines(axes: "Axes", lines: Sequence[Line]) -> None:
     """Draw lines and arrows, all at once: there may be a hundred thousand links."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Polygon
 
-    if not lines:
-        return
-    axes.add_collection(
-        LineCollection(
-            [((line.x1, line.y1), (line.x2, line.y2)) for line in lines],
-            colors=[to_rgba(line.color, line.opacity) for line in lines],
-            linewidths=[line.width * POINT for line in lines],
-            # matplotlib counts dashes in line widths.
-            linestyles=[
-                (0, tuple(part / line.width for part in line.dash)) if line.dash else "-"
-                for line in lines
-            ],
-            capstyle="butt",
-            clip_on=False,
-            zorder=3,
-            gid=name,
-        ),
-        autolim=False,
+    collection = LineCollection(
+        [(line.start, line.end) for line in lines],
+        colors=[to_rgba(line.color, line.opacity) for line in lines],
+        linewidths=[line.width * POINT for line in lines],
+        # matplotlib counts dashes in line widths.
+        linestyles=[(0, tuple(part / line.width for part in line.dash) or None) for line in lines],
+        capstyle="butt",
+        clip_on=False,
+        zorder=3,
+        gid="lines",
     )
+    axes.add_collection(collection, autolim=False)
     for line in lines:
         if line.is_arrow:
-            length = math.dist((line.x1, line.y1), (line.x2, line.y2)) or 1.0
-            dx, dy = (line.x2 - line.x1) / length * ARROW, (line.y2 - line.y1) / length * ARROW
-            x, y = line.x2 - dx, line.y2 - dy
-            corners = [(x - dy * 0.4, y + dx * 0.4), (x + dy * 0.4, y - dx * 0.4)]
-            tip = Polygon(
-                [(line.x2, line.y2), *corners], facecolor=line.color, linewidth=0, zorder=3
-            )
-            axes.add_patch(tip)
+            start, tip = np.array(line.start), np.array(line.end)
+            along = (tip - start) / np.linalg.norm(tip - start) * ARROW
+            aside = along[::-1] * (-0.4, 0.4)
+            corners = [tip, tip - along + aside, tip - along - aside]
+            axes.add_patch(Polygon(corners, facecolor=line.color, linewidth=0, zorder=3))
 
 
-def _draw_label(
-    axes: "Axes", label: Label, *, is_turned: bool = False, name: str | None = None
-) -> None:
-    """Write a label; ``name`` becomes its id in an SVG file."""
+def _draw_label(axes: "Axes", label: Label) -> None:
     down = 0.35 * label.size  # from the middle of small letters to the base line
     axes.text(
-        label.x + (down if is_turned else 0),
-        label.y + (0 if is_turned else down),
+        label.x + (down if label.is_turned else 0),
+        label.y + (0 if label.is_turned else down),
         label.text,
         fontsize=label.size * POINT,
         color=PALE if label.is_pale else INK,
         fontweight="bold" if label.is_bold else "normal",
         horizontalalignment={"start": "left", "middle": "center", "end": "right"}[label.anchor],
         verticalalignment="baseline",
-        rotation=90 if is_turned else 0,
+        rotation=90 if label.is_turned else 0,
         rotation_mode="anchor",
         parse_math=False,
         zorder=4,
-        gid=name,
     )

@@ -4,11 +4,11 @@ Files and the page draw the same layouts. Heads, layers and tokens count from 0 
 of a picture. Paper: Figures 3 to 5.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,18 +24,20 @@ from headway.ext.pictures.layout import (
     Anchor,
     Area,
     Box,
+    Cells,
     Label,
+    Line,
     LinkRule,
     MapPlace,
-    PictureLayout,
     Point,
     TokenLabels,
+    ViewLayout,
     caption,
 )
-from headway.ext.pictures.links import Selection, choose_cells, choose_links, head_boxes
+from headway.ext.pictures.links import choose_links, head_box, link_line
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.picture import Picture
-from headway.ext.pictures.style import FAINTEST, LETTER_SIZE
+from headway.ext.pictures.picture import MARGIN, Picture
+from headway.ext.pictures.style import FAINTEST, INK, LETTER_SIZE, head_color, head_dash
 from headway.ext.pictures.text_width import text_width, widest
 from headway.translation import usual_layer
 
@@ -45,6 +47,7 @@ GAP = 8.0  # between a label and its links
 CAPTION = 22.0  # the height of a caption
 WORD_GAP = 14.0  # between the words of a line
 WORD_LINE = 26.0  # the height of a line of words
+LEGEND_STEP, LEGEND_LINE = 52.0, 16.0  # from head to head in the legend, and from line to line
 FRAME = "#b5b5b5"
 EACH_WEIGHT = LinkRule(least=FAINTEST, width=1.6)
 STRONGEST_MEANS = LinkRule(least=0.1, width=3.0, most=3, is_mean=True)
@@ -72,39 +75,69 @@ def draw_view(
         query: The only query whose lines are drawn, with a box for each head behind each key; None: all.
     """
     attention = maps.pick("cross").words() if view == "alignment" else maps.pick(kind)
-    choice = Selection.of(attention, layer, heads, query)
-    chosen = VIEWS[view]
-    layout = chosen.place(attention, kind)
-    links = choose_links(attention, layout.links, choice) if layout.links else []
-    names_heads = view in ("heads", "paper") or (view == "heat" and len(choice.heads) == 1)
-    return Picture(
-        _title(view, kind, attention, choice),
-        f"{maps.source} | {maps.target}. {chosen.description}",
-        layout,
-        choice.heads if names_heads else (),
-        links,
-        head_boxes(layout, choice, links),
-        choose_cells(attention, layout, choice),
-        choice.query,
-        chosen.legend,
-    )
-
-
-def _title(view: ViewName, kind: str, attention: AttentionMap, choice: Selection) -> str:
     layers, count = attention.weights.shape[:2]
-    layer = f"layer {choice.layer + 1} of {layers}"
-    numbers = ", ".join(str(head + 1) for head in choice.heads)
+    layer = usual_layer(layers) if layer is None else layer
+    heads = list(range(count)) if heads is None else list(heads)
+    layout = VIEWS[view].place(attention, kind)
+    rule = layout.links
+    picture = Picture(
+        _title(view, kind, attention, layer, heads, query),
+        f"{maps.source} | {maps.target}. {VIEWS[view].description}",
+        (0.0, 0.0, layout.width, layout.height),
+        [*layout.boxes],
+        labels=[*layout.labels],
+    )
+    links = choose_links(attention, rule, layer, heads, query) if rule else []
+    picture.lines.extend(link_line(layout, link, has_dashes=len(heads) > 1) for link in links)
+    if query is not None and layout.keys:
+        picture.boxes.extend(head_box(layout.keys, link.key, link, heads) for link in links)
+    for place in layout.maps:
+        shown = heads if place.head is None else [place.head]
+        weights = attention.weights[layer if place.layer is None else place.layer, shown]
+        color = head_color(shown[0]) if len(shown) == 1 else INK
+        picture.cells.append(Cells(place.area, weights.mean(0, dtype=np.float64), color))
+    if layout.queries and layout.keys:
+        picture.labels.extend([*layout.queries.labels(query), *layout.keys.labels()])
+    _add_legend(picture, heads if rule and not rule.is_mean else [], rule)
+    return picture
+
+
+def _title(
+    view: ViewName,
+    kind: str,
+    attention: AttentionMap,
+    layer: int,
+    heads: Sequence[int],
+    query: int | None,
+) -> str:
+    layers, count = attention.weights.shape[:2]
     if view == "grid":
         return f"{NAMES[kind]}: {layers} layers of {count} heads"
-    if view == "alignment":
-        return f"alignment: {NAMES['cross']}, {layer}, mean of heads"
-    if view == "heat" and len(choice.heads) == 1:
-        return f"{NAMES[kind]}, {layer}, head {numbers}"
-    if view == "heat":
-        mean = "all heads" if len(choice.heads) == count else f"heads {numbers}"
-        return f"{NAMES[kind]}, {layer}, mean of {mean}"
-    word = "" if choice.query is None else display_labels(attention.queries)[choice.query]
-    return f"{NAMES[kind]}, {layer}" + (f", from {word}" if word else "")
+    title = f"{NAMES[kind]}, layer {layer + 1} of {layers}"
+    if view in ("heat", "alignment"):
+        numbers = ", ".join(str(head + 1) for head in heads)
+        several = "all heads" if len(heads) == count else f"heads {numbers}"
+        title += f", mean of {several}" if len(heads) > 1 else f", head {numbers}"
+    return title + ("" if query is None else f", from {display_labels(attention.queries)[query]}")
+
+
+def _add_legend(picture: Picture, heads: Sequence[int], rule: LinkRule | None) -> None:
+    """Add the looks of the heads and the meaning of the opacity above everything else."""
+    a_row = max(1, int((picture.sheet[2] - 2 * MARGIN - 40) // LEGEND_STEP))
+    x, _, width, height = picture.area
+    above = LEGEND_LINE * (1 - (-len(heads) // a_row))
+    if heads:
+        picture.labels.append(caption("head", x, -above, role="legend"))
+    for place, head in enumerate(heads):
+        left = x + 40 + place % a_row * LEGEND_STEP
+        y = place // a_row * LEGEND_LINE - above
+        dash = head_dash(head) if len(heads) > 1 else ()
+        picture.lines.append(Line((left, y), (left + 24, y), False, head_color(head), 3.0, dash))
+        picture.labels.append(Label(str(head + 1), left + 29, y, CAPTION_SIZE, role="legend"))
+    least = f", from {rule.least}" if rule and rule.most else ""
+    opacity = f"opacity: attention weight{least}"
+    picture.labels.append(caption(opacity, x, -LEGEND_LINE, role="legend"))
+    picture.area = x, -above, width, height + above
 
 
 def view_json(maps: AttentionMaps) -> Any:
@@ -131,63 +164,72 @@ def view_json(maps: AttentionMaps) -> Any:
     return {**maps.to_json(), "words": words.to_json()["maps"], "views": views}
 
 
-def place_sides(attention: AttentionMap, kind: str, *, is_turned: bool = False) -> PictureLayout:
-    """Place the queries in a column on the left and the keys in one on the right; turned, in rows above each other.
+def place_sides(
+    attention: AttentionMap,
+    kind: str,
+    *,
+    rule: LinkRule = EACH_WEIGHT,
+    is_row: bool = False,
+    is_turned: bool = False,
+) -> ViewLayout:
+    """Place the queries in a column on the left and the keys in one on the right, or both in rows above each other.
 
-    The names below are those of the columns; of the rows, which are turned as in the paper, left is top.
+    Args:
+        attention: The map.
+        kind: encoder, decoder or cross.
+        rule: The rule of the links.
+        is_row: Whether they stand in rows: the keys on top, as lines of text; each runs in the direction of its script.
+        is_turned: Whether the labels of rows are written upwards and the queries stand on top, as in the paper.
     """
-    queries, keys = short_labels(attention.queries), short_labels(attention.keys)
-    before, after = SIDES[kind]
-    # Captions stand above the columns, and above and below the rows.
-    left, top = (CAPTION, 0.0) if is_turned else (0.0, CAPTION)
-    start = left + widest(queries) + GAP
-    stop = start + 190
-    right = stop + GAP + widest(keys) + GAP
-    bottom = top + STEP * max(len(queries), len(keys))
-    if is_turned:
-        captions, width = _row_captions(before, after, right, bottom)
-        height = right + CAPTION
-    else:
-        # A caption that is wider than its column starts at the left edge instead of ending at the links.
-        fits = text_width(before, CAPTION_SIZE) <= start
-        first = caption(before, start if fits else 0, 8, "end" if fits else "start")
-        captions = [first, caption(after, stop, 8)]
-        width, height = max(right, stop + text_width(after, CAPTION_SIZE)), bottom
+    is_flat = is_row and not is_turned
     sides = [
-        _tokens(
-            texts, [top + STEP * i for i in range(len(texts) + 1)], label, port, area,
-            # The text of a turned label runs upwards.
-            anchor="start" if (label < port) == is_turned else "end",
-            is_row=is_turned, is_turned=is_turned,
+        (short_labels(attention.queries), SIDES[kind][0]),
+        (short_labels(attention.keys), SIDES[kind][1]),
+    ]
+    if is_flat:
+        sides.reverse()
+    depths = [WORD_LINE if is_flat else widest(texts) + GAP for texts, _ in sides]
+    start = depths[0] + (CAPTION if is_row else 0.0)
+    stop = start + (100.0 if is_flat else 190.0)
+    widths = [
+        [text_width(text) + WORD_GAP if is_flat else STEP for text in texts] for texts, _ in sides
+    ]
+    length = max(map(sum, widths))
+    placed = []
+    for (texts, _), along, port, depth in zip(
+        sides, widths, (start, stop), (-depths[0], depths[1]), strict=True
+    ):
+        # The shorter line of text gets the width of the longer one, so that links stay steep.
+        more = (length - sum(along)) / len(texts) if is_flat else 0.0
+        edges = np.cumsum([0.0 if is_row else CAPTION, *(width + more for width in along)])
+        if is_flat and is_right_to_left(texts):
+            edges = length - edges
+        placed.append(
+            _tokens(texts, edges.tolist(), port, depth, is_row=is_row, is_turned=is_turned)
         )
-        for texts, label, port, area in (
-            (queries, start - GAP, start, (left, start - GAP / 2)),
-            (keys, stop + GAP, stop, (stop + GAP / 2, right)),
-        )
-    ]  # fmt: skip
+    right, bottom = stop + depths[1], CAPTION + length
+    if is_row:
+        right, bottom = length, right
+    places = ("top", "bottom") if is_row else ("left", "right")
+    captions = [
+        caption(f"{meaning} ({place})", 0, y)
+        for (_, meaning), place, y in zip(sides, places, (8.0, bottom + 13), strict=True)
+    ]
+    width = max(right, *(text_width(each.text, CAPTION_SIZE) for each in captions))
+    queries, keys = reversed(placed) if is_flat else placed
     heads = attention.weights.shape[1]
     room = min(2.0, (STEP - 7) / heads)
-    asides = [room * (head - (heads - 1) / 2) for head in range(heads)]
-    fan = [(aside, 0.0) if is_turned else (0.0, aside) for aside in asides]
-    return PictureLayout(
-        width, height, captions, queries=sides[0], keys=sides[1], links=EACH_WEIGHT, fan=fan
-    )
-
-
-def _row_captions(above: str, below: str, y: float, width: float) -> tuple[list[Label], float]:
-    """Return captions above two rows and, from ``y`` on, below them; and the width of the widest part."""
-    captions = [caption(f"{above} (top)", 0, 8), caption(f"{below} (bottom)", 0, y + 13)]
-    return captions, max(width, *(text_width(each.text, CAPTION_SIZE) for each in captions))
+    asides = [0.0] if rule.is_mean else [room * (head - (heads - 1) / 2) for head in range(heads)]
+    fan = [(aside, 0.0) if is_row else (0.0, aside) for aside in asides]
+    return ViewLayout(width, bottom + CAPTION, captions, [], queries, keys, rule, fan)
 
 
 def _tokens(
     texts: list[str],
     edges: Sequence[float],
-    label: float,
     port: float,
-    area: tuple[float, float],
+    depth: float,
     *,
-    anchor: Anchor,
     is_row: bool,
     is_turned: bool,
 ) -> TokenLabels:
@@ -197,29 +239,30 @@ def _tokens(
         texts: The labels.
         edges: Where each token begins along the column or row, and where the last one ends; they fall in a row from
             right to left.
-        label: The position of the labels across the column or row.
         port: The position of the ends of the links across it.
-        area: The beginning and the end of the tokens' areas across it.
-        anchor: The part of a label that is at its position.
+        depth: The depth of the column or row; negative: it is on the left of its links, or above them.
         is_row: Whether this is a row.
         is_turned: Whether the labels are written upwards.
     """
-    depth = area[1] - area[0]
+    gap = math.copysign(GAP, depth)
+    near, far = sorted((port + gap / 2, port + depth))
+    label = port + gap
+    anchor: Anchor = "start" if (depth < 0) == is_turned else "end"
+    if is_row and not is_turned:
+        label, anchor = port + depth / 2, "middle"
 
-    def at(across: float) -> list[Point]:
-        middles = [(begin + end) / 2 for begin, end in pairwise(edges)]
-        return [(middle, across) if is_row else (across, middle) for middle in middles]
+    def at(across: float, along: float) -> Point:
+        return (along, across) if is_row else (across, along)
 
+    middles = [sum(pair) / 2 for pair in pairwise(edges)]
     areas: list[Area] = [
-        (min(pair), area[0], max(pair) - min(pair), depth)
-        if is_row
-        else (area[0], pair[0], depth, pair[1] - pair[0])
-        for pair in pairwise(edges)
+        (*at(near, min(pair)), *at(far - near, max(pair) - min(pair))) for pair in pairwise(edges)
     ]
-    return TokenLabels(texts, at(label), anchor, is_turned, ports=at(port), areas=areas)
+    points, ports = ([at(across, middle) for middle in middles] for across in (label, port))
+    return TokenLabels(texts, points, anchor, is_turned, ports=ports, areas=areas)
 
 
-def place_grid(attention: AttentionMap, kind: str) -> PictureLayout:
+def place_grid(attention: AttentionMap, kind: str) -> ViewLayout:
     """Place a map for each head of each layer: a row for each layer, a column for each head."""
     layers, heads, rows, columns = attention.weights.shape
     cell = min(9.0, max(1.0, 110 / max(rows, columns)))
@@ -243,45 +286,33 @@ def place_grid(attention: AttentionMap, kind: str) -> PictureLayout:
     ]
     right, bottom = lefts[-1] + width, tops[-1] + height
     labels.append(_sides(kind, bottom + 18))
-    return PictureLayout(
+    return ViewLayout(
         max(right, text_width(labels[-1].text, CAPTION_SIZE)),
         bottom + 26,
         labels,
-        [Box(*place.area, outline=FRAME, role="frame") for place in places],
+        [Box(place.area, outline=FRAME, role="frame") for place in places],
         maps=places,
     )
 
 
-def place_map(attention: AttentionMap, kind: str) -> PictureLayout:
-    """Place one map with its tokens, the queries on the left and the keys on top, and a scale of its shades."""
+def place_map(attention: AttentionMap, kind: str) -> ViewLayout:
+    """Place one map with its tokens, the queries on the left and the keys on top."""
     queries, keys = short_labels(attention.queries), short_labels(attention.keys)
     cell = 22.0 if max(len(queries), len(keys)) <= 60 else 14.0
     size = min(LETTER_SIZE, cell - 3)
     left, top = widest(queries, size) + 10, 18 + widest(keys, size) + 10
-    width, height = len(keys) * cell, len(queries) * cell
+    area = left, top, len(keys) * cell, len(queries) * cell
     rows: list[Point] = [(left - 6, top + (i + 0.5) * cell) for i in range(len(queries))]
     columns: list[Point] = [(left + (j + 0.5) * cell, top - 6) for j in range(len(keys))]
-    sides, scale = _sides(kind, 6), top + height + 20
-    shades = [
-        Box(left + 12 + i * 22, scale - 6, 22, 12, "cells", (i + 1) / 5, role="scale")
-        for i in range(5)
-    ]
-    return PictureLayout(
-        max(left + width, left + 140, text_width(sides.text, CAPTION_SIZE)),
-        scale + 10,
-        [
-            sides,
-            caption("0", left, scale, role="scale"),
-            caption("1", left + 128, scale, role="scale"),
-        ],
-        [
-            Box(left, top, width, height, outline=FRAME, role="frame"),
-            *shades,
-            Box(left + 12, scale - 6, 110, 12, outline=FRAME, role="scale"),
-        ],
-        queries=TokenLabels(queries, rows, "end", size=size),
-        keys=TokenLabels(keys, columns, "start", is_turned=True, size=size),
-        maps=[MapPlace((left, top, width, height))],
+    sides = _sides(kind, 6)
+    return ViewLayout(
+        max(left + area[2], text_width(sides.text, CAPTION_SIZE)),
+        top + area[3],
+        [sides],
+        [Box(area, outline=FRAME, role="frame")],
+        TokenLabels(queries, rows, "end", size=size),
+        TokenLabels(keys, columns, "start", is_turned=True, size=size),
+        maps=[MapPlace(area)],
     )
 
 
@@ -289,65 +320,31 @@ def _sides(kind: str, y: float) -> Label:
     return caption(f"rows, {SIDES[kind][0]}; columns, {SIDES[kind][1]}", 0, y)
 
 
-def place_lines(attention: AttentionMap, kind: str) -> PictureLayout:
-    """Place the keys, words of the source, along a line on top, and the queries along a line below.
-
-    A line of a script from right to left runs from right to left.
-    """
-    texts = short_labels(attention.keys), short_labels(attention.queries)
-    widths = [[text_width(text) + WORD_GAP for text in side] for side in texts]
-    right, bottom = max(map(sum, widths)), CAPTION + 2 * WORD_LINE + 100.0
-    sides = []
-    for side, of_side, top in zip(texts, widths, (CAPTION, bottom - WORD_LINE), strict=True):
-        # The shorter line gets the width of the longer one, so that links stay steep.
-        more = (right - sum(of_side)) / len(side)
-        edges = np.cumsum([0.0, *(width + more for width in of_side)])
-        if is_right_to_left(side):
-            edges = right - edges
-        port = top + WORD_LINE if top == CAPTION else top
-        sides.append(
-            _tokens(
-                side, edges.tolist(), top + WORD_LINE / 2, port, (top, top + WORD_LINE),
-                anchor="middle", is_row=True, is_turned=False,
-            )
-        )  # fmt: skip
-    above, below = sides
-    fan = [(0.0, 0.0)] * attention.weights.shape[1]
-    before, after = SIDES[kind]
-    captions, width = _row_captions(after, before, bottom, right)
-    return PictureLayout(width, bottom + CAPTION, captions, [], below, above, STRONGEST_MEANS, fan)
-
-
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A way to show attention.
 
     Attributes:
         place: Makes the layout of a map of a kind of attention.
         description: What the picture shows, for readers who cannot see it.
-        legend: What the opacity means; empty if the layout has a scale.
     """
 
-    place: Callable[[AttentionMap, str], PictureLayout]
+    place: Callable[[AttentionMap, str], ViewLayout]
     description: str
-    legend: str = ""
 
 
 _LINES = (
     "Each line goes from a query to a key. Its opacity is the attention weight; its color and dashes are those of the"
     " head."
 )
-_OPACITY = "opacity: attention weight"
 _CELLS = "The darker a cell, the larger the weight."
 VIEWS: dict[ViewName, View] = {
-    "heads": View(place_sides, _LINES, _OPACITY),
-    "paper": View(partial(place_sides, is_turned=True), _LINES, _OPACITY),
-    "grid": View(place_grid, _CELLS, _OPACITY),
+    "heads": View(place_sides, _LINES),
+    "paper": View(partial(place_sides, is_row=True, is_turned=True), _LINES),
+    "grid": View(place_grid, _CELLS),
     "heat": View(place_map, _CELLS),
     "alignment": View(
-        place_lines,
+        partial(place_sides, rule=STRONGEST_MEANS, is_row=True),
         "Above the source, below the target; the opacity of a line is the attention weight that a target word gives to a"
         " source word.",
-        f"{_OPACITY}, from {STRONGEST_MEANS.least}",
     ),
 }

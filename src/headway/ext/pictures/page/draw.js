@@ -72,7 +72,7 @@
   }
 
   /** Draw a box for each link of the token under the pointer, behind the token on the other side.
-   * head_boxes in links.py does the same for files. */
+   * head_box in links.py does the same for files. */
   function drawHeadBoxes(layout, links, { heads, spot }) {
     if (!spot) return [];
     const name = spot.query !== undefined ? "key" : "query";
@@ -173,15 +173,12 @@
     const links = all.slice(-MOST_LINKS);
     const margin = 6;
     const [width, height] = [Math.ceil(layout.width) + 2 * margin, Math.ceil(layout.height) + 2 * margin];
-    const cellColor = state.heads.length === 1 ? look(state.heads[0]).color : "currentColor";
     const svg = element("svg", {
       width, height, viewBox: `${-margin} ${-margin} ${width} ${height}`,
       "font-family": FAMILY, role: "img", "aria-label": label,
     });
-    for (const { x, y, width, height, fill, opacity, outline, radius } of layout.boxes)
-      svg.append(rect([x, y, width, height], {
-        fill: fill === "cells" ? cellColor : fill || "none", "fill-opacity": opacity, stroke: outline, rx: radius || "",
-      }));
+    for (const { area, fill, opacity, outline, radius } of layout.boxes)
+      svg.append(rect(area, { fill: fill || "none", "fill-opacity": opacity, stroke: outline, rx: radius || "" }));
     svg.append(...drawHeadBoxes(layout, links, state));
     svg.append(...cellsOf(map, layout, state));
     svg.append(...drawLinks(layout, links, state));
