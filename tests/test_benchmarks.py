@@ -1,4 +1,4 @@
-"""The benchmark runner: sides take turns, ratios are right, and Headway's own sides work."""
+"""The benchmark runner: Headway's own sides work, and so do the recipes of toolkits."""
 
 import json
 import os
@@ -16,42 +16,6 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-
-
-def record(side, cpu, **more):
-    values = {"part": "translate", "shape": "base", "side": side, "cpu": cpu, "wall": 2 * cpu}
-    cell = {"batch": 2, "beam": 3, "count": 10, "penalty": 0.0}
-    return values | {"cell": cell, "tokens": 100, "yardstick": 0.01} | more
-
-
-def test_a_ratio_compares_medians_and_shows_the_extremes_of_the_repeats():
-    from table import ratio
-
-    ours = [record("a", cpu) for cpu in (1.0, 2.0, 4.0)]
-    theirs = [record("b", cpu) for cpu in (3.0, 8.0, 5.0)]
-    assert ratio(ours, theirs) == "**2.50** (1.25 to 4.00)"
-
-
-def test_the_conversion_expects_the_settings_of_the_paper():
-    from headway.config import ModelConfig
-
-    source = (BENCHMARKS / "convert.py").read_text(encoding="utf-8")
-    expected = eval(source.split("EXPECTED = ")[1].split("\n}\n")[0] + "}")
-    paper = ModelConfig(source_vocab_size=7, target_vocab_size=7)
-    assert {name: getattr(paper, name) for name in expected} == expected
-
-
-@pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
-def test_sides_take_turns(tmp_path):
-    from turns import Side, take_turns
-
-    (tmp_path / "benchmarks").mkdir()
-    script = "import sys\nprint('{}', flush=True)\nfor _ in sys.stdin: print('{\"cpu\": 1.0}', flush=True)"
-    (tmp_path / "benchmarks" / "side.py").write_text(script)
-    cores = (min(os.sched_getaffinity(0)),)
-    sides = [Side(name, Path(sys.executable), "side.py", {}, cores, tmp_path) for name in "abc"]
-    turns = [turn["side"] for turn in take_turns(sides, [None], 3)]
-    assert "".join(turns) == "abcbcacab"
 
 
 @pytest.mark.slow
@@ -82,20 +46,6 @@ def test_our_sides_answer(tmp_path, model_directory):
             assert answers[0]["tokens"] == sum(len(ids) + 1 for ids in answers[0]["found"])
         else:
             assert all(0 < a["loss"] < 10 for a in answers)
-
-
-def test_a_toolkit_is_stopped_when_it_and_its_children_have_used_their_time(tmp_path):
-    from toolkits import run_command
-
-    busy = "while True: pass"
-    usage = run_command(
-        f"{sys.executable} -c '{busy}' & {sys.executable} -c '{busy}'",
-        os.environ,
-        tmp_path / "log.txt",
-        limit=2.0,
-    )
-    assert 2.0 <= usage.seconds < 7.0
-    assert usage.memory > 1e6
 
 
 def test_every_recipe_can_be_filled_in(tmp_path):
