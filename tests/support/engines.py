@@ -117,3 +117,14 @@ def distance(ours, theirs):
     return max(float((a - b).abs().max()) for a, b in pairs) / max(
         float(b.abs().max()) for _, b in pairs
     )
+
+
+def assert_equal(ours, theirs):
+    """Check that two searches found the same; only translations of equal scores may be exchanged."""
+    for mine, others in zip(ours, theirs, strict=True):
+        assert len(mine) == len(others)
+        for a, b in zip(mine, others, strict=True):
+            assert a.score == pytest.approx(b.score, abs=1e-4)
+            assert a.log_probability == pytest.approx(b.log_probability, abs=1e-3)
+            close = sum(abs(a.score - other.score) < 1e-4 for other in others)
+            assert a.tokens == b.tokens or close > 1

@@ -14,45 +14,26 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.ext.cuda import fixed_engine
 from headway.ext.cuda.beam_state import Shape
-from headway.ext.cuda.fixed_engine import FixedEngine, is_supported
+from headway.ext.cuda.fixed_engine import FixedEngine
 from headway.ext.cuda.recorded_call import GraphMemory
 from headway.ext.cuda.search import FixedSearch
 from headway.model import Transformer
 from headway.translation import Translator
 from headway.translation.engines.plain_engine import PlainEngine
 from support.cases import read_rows
-from support.engines import EOS, SHAPES, VOCAB, model_of, search, search_batch, sources
+from support.engines import (
+    EOS,
+    SHAPES,
+    VOCAB,
+    assert_equal,
+    model_of,
+    search,
+    search_batch,
+    sources,
+)
 from support.pieces import attend, score_targets
 from support.step_counts import Counts
 from support.toy_models import sentences, small_config
-
-OTHER_SHAPES = {
-    "window": {"window": 3},
-    "additive": {"compatibility": "additive"},
-    "narrow": {"d_embedding": 11},
-    "lstm encoder": {"encoder_mixer": "lstm"},
-}
-
-
-def assert_equal(ours, theirs):
-    for mine, others in zip(ours, theirs, strict=True):
-        assert len(mine) == len(others)
-        for a, b in zip(mine, others, strict=True):
-            assert a.score == pytest.approx(b.score, abs=1e-4)
-            assert a.log_probability == pytest.approx(b.log_probability, abs=1e-3)
-            # Only translations whose scores are equal within rounding may be exchanged.
-            close = sum(abs(a.score - other.score) < 1e-4 for other in others)
-            assert a.tokens == b.tokens or close > 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
-def test_fixed_shapes_give_the_translations_of_growing_ones(shape):
-    model = model_of({**SHAPES, **OTHER_SHAPES}[shape])
-    assert is_supported(model)
-    texts = sources(7)
-    ours = search(FixedEngine(model), model, texts)
-    assert_equal(ours, search(PlainEngine(model), model, texts))
 
 
 def test_beams_without_a_hypothesis_finish_nothing():
@@ -66,15 +47,6 @@ def test_beams_without_a_hypothesis_finish_nothing():
                 )
             )
     assert_equal(*found)
-
-
-def test_a_beam_of_one_takes_the_likeliest_token():
-    model, [text] = model_of({}), sources(1, longest=17)
-    [[found]] = search(FixedEngine(model), model, [text], beam=1)
-    with torch.inference_mode():
-        logits_TV = model(torch.tensor([text]), torch.tensor([found.tokens]))[0, :, : VOCAB - 1]
-    limit = 5 + len(text) // 2
-    assert found.tokens[: limit - 1] == logits_TV.argmax(-1).tolist()[: limit - 1]
 
 
 @pytest.mark.slow
@@ -100,28 +72,6 @@ def test_finished_sentences_leave_and_the_others_are_not_changed(monkeypatch, st
     assert len(shapes) == 1 if steps_unseen == 100 else len(shapes) > 2
     with torch.inference_mode():
         assert_equal(ours, search_batch(PlainEngine(model), texts, limits, **ends))
-
-
-def test_prefixes_choices_and_best_lists_are_those_of_growing_shapes():
-    model, texts = model_of({}), sources(5)
-    prefixes = [[3, 5], [], [7], [], [2, 2, 2]]
-    chooser = np.random.default_rng(1)
-    choices = [
-        np.unique([EOS, *prefix, VOCAB - 1, *chooser.integers(2, VOCAB, 9)]) for prefix in prefixes
-    ]
-    found = []
-    for engine in (FixedEngine(model), PlainEngine(model)):
-        with torch.inference_mode():
-            found.append(
-                search_batch(
-                    engine, texts, [1, 9, 9, 4, 9], beam=5, alpha=1.0, n_best=4, eos=EOS,
-                    pad=VOCAB - 1, prefixes=prefixes, choices=choices,
-                )
-            )  # fmt: skip
-    assert_equal(*found)
-    for [first, *_], prefix, allowed in zip(found[0], prefixes, choices, strict=True):
-        assert first.tokens[: len(prefix)] == prefix
-        assert set(first.tokens) <= set(allowed.tolist())
 
 
 @pytest.mark.slow
@@ -151,15 +101,6 @@ def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch()
     with torch.no_grad():
         weight.copy_(good)
     assert search(engine, model, texts) == before
-
-
-@pytest.mark.slow
-def test_learned_positions_have_a_limit():
-    model = model_of(SHAPES["swish"])
-    with pytest.raises(HeadwayError, match="61 were learned"):
-        FixedEngine(model).search([[5]], [62], beam=1, alpha=0.6, eos=EOS)
-    [[found]] = FixedEngine(model).search([[5]], [61], beam=1, alpha=0.6, eos=EOS)
-    assert len(found.tokens) <= 61
 
 
 @pytest.mark.slow

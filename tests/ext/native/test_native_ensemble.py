@@ -1,12 +1,9 @@
 """Several models in native code: the mean of their probabilities, as the plain engine has it."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 
-from headway.errors import HeadwayError
 from headway.ext.native.native_engine import NativeEngine
 from headway.translation import StepDecoding
 from headway.translation.engines.ensemble import EnsembleEngine, EnsembleState, read_tokens
@@ -72,13 +69,3 @@ def test_native_candidates_equal_those_of_torch(sharpness):
         np.testing.assert_allclose(ours_p[likely], best[likely], **CLOSE)
         tokens = np.where(is_free, found.tokens[:, 0], 3)
     assert (found.asked.min() < -200) == (sharpness > 1)
-
-
-@native
-def test_a_model_of_an_ensemble_that_predicts_no_numbers_is_found():
-    models, texts = [model_of(SHAPES["wide"], seed) for seed in (1, 2)], sources(3)
-    with torch.no_grad():
-        models[1].target_positions.table_of(9)[:] = math.nan
-    engines = [NativeEngine(model, "fp32", library("fp32")) for model in models]
-    with pytest.raises(HeadwayError, match="not finite"):
-        search(EnsembleEngine(engines, VOCAB - 1, torch.device("cpu")), models[0], texts)
