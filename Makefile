@@ -33,7 +33,7 @@ test: lint
 	$(MAKE) --no-print-directory --jobs=2 types tests
 
 tests: $(VENV)/.installed
-	$(ONE_THREAD) $(BIN)/python -m pytest --durations=10 $(PARALLEL)
+	$(ONE_THREAD) $(BIN)/python -m pytest --durations=10 $(PARALLEL) $(SLOW)
 
 # The core without its extensions.
 test-core: $(VENV)/.installed

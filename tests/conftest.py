@@ -6,6 +6,7 @@ import os
 import platform
 import signal
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,24 @@ os.fsync = lambda descriptor: None
 dry_run.SearchConfig = run.SearchConfig = partial(SearchConfig, max_extra=2)
 
 
+SLOW = Path(__file__).with_name("slow.txt")
+
+
+def pytest_addoption(parser):
+    """Add an option that measures which tests are slow."""
+    parser.addoption("--write-slow", action="store_true", help="write tests/slow.txt anew")
+
+
+@pytest.hookimpl(tryfirst=True)  # before others choose by the mark
+def pytest_collection_modifyitems(items):
+    """Mark the tests and the files of tests that are in the list of slow ones."""
+    slow = {*SLOW.read_text("utf-8").split()}
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        if test in slow or test.partition("::")[0] in slow:
+            item.add_marker("slow")
+
+
 def pytest_collection_finish():
     """Let no garbage collection look through what has been imported and collected."""
     gc.freeze()
@@ -40,6 +59,10 @@ def pytest_collection_finish():
 
 def pytest_terminal_summary(terminalreporter):
     """Say which versions and which native code ran: some tests are skipped without them."""
+    if terminalreporter.config.getoption("write_slow"):
+        reports = terminalreporter.stats.get("passed", ())
+        slow = {each.nodeid.partition("[")[0] for each in reports if each.duration > 1 / 6}
+        SLOW.write_text("".join(f"{test}\n" for test in sorted(slow)), "utf-8")
     [variant, *_] = list_variants(platform.machine(), read_instruction_sets())
     terminalreporter.write_line(
         f"PyTorch {torch.__version__}; this processor runs native code for {variant.name}"

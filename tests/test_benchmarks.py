@@ -18,7 +18,6 @@ def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("taskset") is None, reason="sides are pinned by taskset")
 def test_our_sides_answer(tmp_path, model_directory):
     from turns import Side, take_turns

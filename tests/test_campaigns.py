@@ -31,12 +31,10 @@ def run_campaign(monkeypatch, capsys):
     return run
 
 
-@pytest.mark.slow
 def test_no_package_of_the_run_time_is_under_the_gpl(run_campaign):
     assert "0 promises broken" in run_campaign("supply_chain.py", "--pip-audit", "/nowhere")
 
 
-@pytest.mark.slow
 def test_a_known_hole_of_a_package_breaks_a_promise(tmp_path):
     """An audit program that knows a hole in whatever it is asked for stands for ``pip-audit``."""
     program = tmp_path / "pip-audit"
@@ -48,7 +46,6 @@ def test_a_known_hole_of_a_package_breaks_a_promise(tmp_path):
     assert (result.returncode, "torch 2: CVE-1" in result.stdout) == (1, True), result.stderr
 
 
-@pytest.mark.slow
 def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path):
     """In two directories, of files with other times; `make wheel` decides the permissions."""
     root = OUTSIDE.parents[1]
@@ -71,7 +68,6 @@ def test_a_wheel_that_is_built_twice_has_the_same_bytes(tmp_path):
     assert wheels[0] == wheels[1]
 
 
-@pytest.mark.slow
 def test_commands_name_a_disk_that_cannot_be_written(run_campaign):
     said = run_campaign("disk_failures.py", "--count", "1")
     if "skipped" in said:

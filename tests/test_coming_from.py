@@ -73,7 +73,6 @@ def run(example):
     return found
 
 
-@pytest.mark.slow
 def test_the_tensors_of_the_example_have_the_shapes_beside_them():
     found = run(EXAMPLES[0])
     shapes = re.findall(r"^(\w+) = .*# \[(\d.*)\]$", EXAMPLES[0], re.MULTILINE)
@@ -88,7 +87,6 @@ def build(example):
     return model
 
 
-@pytest.mark.slow
 def test_the_models_have_as_many_parameters_as_theirs():
     """Their numbers follow from their layers: maps with or without biases, norms, and tied matrices."""
     d, f = 512, 2048
@@ -114,7 +112,6 @@ def sinusoids_of_2018(count, d):
     return torch.where(torch.arange(d) % 2 == 0, angles.sin(), angles.cos())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES[2:])
 def test_the_model_of_2018_has_the_same_logits(example):
     """Theirs is torch's post-norm stacks without final norms, one scaled matrix, and positions from 1."""

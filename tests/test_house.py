@@ -82,7 +82,6 @@ def package_of(module):
     return ".".join(parts[: 2 if parts[:1] == ["ext"] else 1])
 
 
-@pytest.mark.slow
 def test_a_room_imports_only_from_rooms_above():
     for path in FILES:
         here = package_of(module_of(path))
@@ -125,7 +124,6 @@ def test_the_front_of_a_room_has_all_its_names():
         assert len(public) <= 26, path  # 25 are the goal
 
 
-@pytest.mark.slow
 def test_no_files_import_each_other_in_a_circle():
     names = {module_of(path): path for path in FILES}
     graph = {
@@ -145,7 +143,6 @@ def test_search_knows_no_model():
             assert not name.startswith(("headway.model", "headway.ext.native")), f"{path}: {name}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "package",
     ["ext/documents", "ext/exchange", "ext/paper", "text", "training", "translation"],
@@ -175,7 +172,6 @@ def node_of(name):
     return ".".join(parts[: depth if depth > own else depth + 1])
 
 
-@pytest.mark.slow
 def test_private_interfaces_of_others_are_listed():
     """docs/evidence/versions.md says of each what happens where it is missing."""
     nodes = [node for path in FILES for node in list_nodes(path)]

@@ -63,7 +63,6 @@ def read_text(text):
     split_sentences(text, "en")
 
 
-@pytest.mark.slow
 def test_no_pattern_takes_more_than_linear_time():
     patterns = all_patterns()
     assert len(patterns) > 250
@@ -73,7 +72,6 @@ def test_no_pattern_takes_more_than_linear_time():
     ] == []
 
 
-@pytest.mark.slow
 def test_the_time_to_read_pumped_text_is_linear():
     chooser = random.Random(1)
     patterns = [found.pattern for found in all_patterns() if isinstance(found.pattern.pattern, str)]
@@ -82,7 +80,6 @@ def test_the_time_to_read_pumped_text_is_linear():
             assert not is_slow(read_text, make), make(60)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_the_time_to_read_and_write_a_pumped_file_is_linear(suffix):
     for make in pumped_files(suffix, 12):

@@ -86,7 +86,6 @@ def test_the_watch_sees_and_refuses(heard):
     assert [host for _, host in events(heard)] == ["192.0.2.1"] * 2
 
 
-@pytest.mark.slow
 def test_importing_training_and_translating_use_no_network(heard, tmp_path):
     corpus = write_corpus(tmp_path, train=150, valid=7)
     files = [word for word in corpus if not word.startswith("--")]
@@ -98,7 +97,6 @@ def test_importing_training_and_translating_use_no_network(heard, tmp_path):
     assert events(heard) == []
 
 
-@pytest.mark.slow
 def test_a_server_binds_this_machine_only_and_writes_nothing_down(heard, tmp_path, model_directory):
     (tmp_path / "keys").write_text("Geheimnis\n", encoding="utf-8")
     server = Running(
@@ -134,7 +132,6 @@ def test_a_server_binds_this_machine_only_and_writes_nothing_down(heard, tmp_pat
         assert word not in server.text() + metrics
 
 
-@pytest.mark.slow
 def test_an_error_of_ours_tells_no_text(model_directory, monkeypatch, caplog):
     async def fail(request: DetectRequest, context):
         raise ValueError(f"cannot read {request.q}")

@@ -21,7 +21,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
 def test_python_runs(code, model_directory):
     exec(compile(code.replace("runs/demo", str(model_directory)), "README.md", "exec"), {})
@@ -75,7 +74,6 @@ def run_line(line, folder):
     return code, (folder / files[">"]).read_text(), log.read_text()
 
 
-@pytest.mark.slow
 def test_your_own_translator(tmp_path):
     """The first commands a reader copies, in a shell, on a text of their own; only smaller."""
     for seed, (name, count) in enumerate({"train": 300, "valid": 20, "test": 20}.items()):

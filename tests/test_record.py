@@ -65,7 +65,6 @@ def answer_here(load, side, section, monkeypatch):
     monkeypatch.setattr(load("server"), "serving", serving)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("section", ["help", "prepared", "scores", "server"])
 def test_answers_equal_the_stored_ones(load, section, tmp_path, monkeypatch):
     """After a change that is meant: ``python tests/record --store``, and its difference is part of the commit."""

@@ -180,7 +180,6 @@ def test_a_checkpoint_of_a_newer_version_is_not_damage(golden, capsys, change):
     assert (golden / CHECKPOINT).is_dir()
 
 
-@pytest.mark.slow
 def test_the_public_interfaces_are_those_that_were_recorded():
     for file, lines in list_interfaces().items():
         recorded = (RECORDED / file).read_text(encoding="utf-8").splitlines()

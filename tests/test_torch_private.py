@@ -37,7 +37,6 @@ def fresh_tests():
         function.cache_clear()
 
 
-@pytest.mark.slow
 def test_only_one_file_names_private_interfaces():
     naming = [
         path.name

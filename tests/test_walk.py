@@ -28,7 +28,6 @@ def with_answers(source):
     return source
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_notebook_runs_and_its_answers_are_right(capsys, monkeypatch):
     monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)

@@ -60,7 +60,6 @@ def headway():
         yield run
 
 
-@pytest.mark.slow
 def test_the_core_trains_translates_evaluates_and_resumes(headway, tmp_path):
     pairs = [*generate("en", "de", 205)]
     for side in ("en", "de"):
@@ -81,7 +80,6 @@ def test_the_core_trains_translates_evaluates_and_resumes(headway, tmp_path):
     assert json.loads(scored)["lines"] == 5
 
 
-@pytest.mark.slow
 def test_plain_lines_have_the_same_translations_with_and_without_extensions(headway, tmp_path):
     (tmp_path / "in").write_text(LINES)
     headway(
@@ -98,7 +96,6 @@ def test_plain_lines_have_the_same_translations_with_and_without_extensions(head
     assert found == Translator.load(MODEL, "cpu").translate(LINES.splitlines())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

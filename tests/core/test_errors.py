@@ -42,7 +42,6 @@ def test_all_extras_are_one():
     assert sorted(line[len("headway[") : -1].split(",")) == sorted({extra for _, extra in PACKAGES})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("hidden", "words"),
     [

@@ -99,7 +99,6 @@ def test_commands_of_files_to_copy_are_understood(name, tmp_path):
     check_command(calls[0])
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     not HAS_BASH, reason="needs bash 4, which can handle commands that do not exist"
 )

@@ -72,7 +72,6 @@ def test_the_notebook_is_a_page_with_its_code_and_plots(staged, folder):
     assert all((folder / "docs" / plot).is_file() for plot in plots)
 
 
-@pytest.mark.slow
 def test_no_row_stands_outside_of_its_table_and_cells_are_short():
     parser = MarkdownIt().enable("table")
     for page in PAGES:
@@ -119,7 +118,6 @@ def outline(html):
     return parser.parts
 
 
-@pytest.mark.slow
 def test_the_site_is_built_and_pages_look_as_on_a_code_host(folder, staged, tmp_path):
     site = tmp_path / "site"
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")

@@ -19,7 +19,6 @@ from support.bounds import bounded
 from support.numbered_text import DOCTYPE, HEAD, Text, make_tmx, number_pairs, units
 from support.range_cleaning import clean
 
-pytestmark = pytest.mark.slow
 PAIRS = number_pairs(9)
 NUMBERED = dict(enumerate(PAIRS, 1))
 SIDES = tuple([pair[side].encode() for pair in PAIRS] for side in (0, 1))

@@ -25,7 +25,6 @@ PAIRS = ("en-de", "en-fr", "de-en")
 SHORT = {"training__max_steps": 2, "training__validate_every": 2, "training__checkpoint_every": 2}
 
 
-@pytest.mark.slow
 def test_a_run_ends_although_no_validation_line_is_translated_as_one(tmp_path, capsys):
     """A line in several parts teaches nothing about the quality, so that there may be no line left."""
     corpus = write_corpus(tmp_path, train=60, valid=5)
@@ -53,7 +52,6 @@ def test_a_run_calibrates_its_model_and_the_copies_of_it_at_its_end(uninterrupte
             assert not quality[folder].exists()
 
 
-@pytest.mark.slow
 def test_the_ranks_share_what_is_translated_at_the_end(corpus, tmp_path, monkeypatch):
     context = multiprocessing.get_context("fork")
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
@@ -77,7 +75,6 @@ def test_the_ranks_share_what_is_translated_at_the_end(corpus, tmp_path, monkeyp
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
 def test_a_step_that_fails_at_the_end_is_a_notice_and_is_taken_again(
     corpus, tmp_path, monkeypatch, capsys
 ):
@@ -105,7 +102,6 @@ def test_a_step_that_fails_at_the_end_is_a_notice_and_is_taken_again(
     assert (path / "quality.json").read_bytes() == (whole / "quality.json").read_bytes()
 
 
-@pytest.mark.slow
 def test_a_finished_run_learns_a_shortlist_when_resumed(
     corpus, uninterrupted_run, tmp_path, capsys
 ):
@@ -133,7 +129,6 @@ def test_a_finished_run_learns_a_shortlist_when_resumed(
         whole.translate(text, SearchConfig(shortlist=9))
 
 
-@pytest.mark.slow
 def test_placeholder_words_are_learned_from_the_training_text_of_each_pair(tmp_path):
     texts, whole = write_languages(tmp_path / "texts"), tmp_path / "run"
     words = command(whole, options(texts, *PAIRS), text__vocab_size=341, training__max_steps=1)

@@ -63,7 +63,6 @@ def list_searches(vocab):
     ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "shape"),
     [

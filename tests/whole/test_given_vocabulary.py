@@ -15,7 +15,6 @@ from headway.translation import Translator, load_model
 from support.groups import options, write_languages
 from support.runs import command, write_corpus
 
-pytestmark = pytest.mark.slow
 SHORT = {
     "training__max_steps": 2,
     "training__validate_every": 2,

@@ -38,7 +38,6 @@ def test_type_checkers_see_the_same_names_as_programs():
         assert getattr(headway, name) is getattr(importlib.import_module(module), name)
 
 
-@pytest.mark.slow
 def test_importing_headway_is_quick_and_imports_nothing_heavy():
     times = []
     for _ in range(5):
@@ -50,7 +49,6 @@ def test_importing_headway_is_quick_and_imports_nothing_heavy():
     assert statistics.median(times) < 0.1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", [b for b in BLOCKS if "runs/" not in b and "nowhere" not in b])
 def test_the_documented_examples_without_a_model_run(block):
     before = torch.get_rng_state()
@@ -58,7 +56,6 @@ def test_the_documented_examples_without_a_model_run(block):
     torch.set_rng_state(before)
 
 
-@pytest.mark.slow
 def test_the_documented_examples_of_a_translator_run(model_directory, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("table.csv").write_text("title,body\nthe cat,the dog runs\n", encoding="utf-8")
@@ -69,7 +66,6 @@ def test_the_documented_examples_of_a_translator_run(model_directory, tmp_path, 
         exec(compile(code, str(PAGE), "exec"), {})
 
 
-@pytest.mark.slow
 def test_train_starts_and_resumes_a_run(tmp_path, capfd):
     settings = {
         "text.vocab-size": "300", "model.d-model": "16", "model.d-ff": "16", "model.num-heads": "2",

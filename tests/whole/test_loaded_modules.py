@@ -60,7 +60,6 @@ def printed(model_directory, tmp_path_factory):
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow
 def test_a_plain_line_crosses_few_files_and_loads_few_modules(printed):
     """A weave shows here first: a line crossed 27 files, and 135 modules were loaded, before there was one pipeline."""
     core, modules, crossed = map(int, printed[0].split())
@@ -69,7 +68,6 @@ def test_a_plain_line_crosses_few_files_and_loads_few_modules(printed):
     assert crossed <= 14, printed[1]
 
 
-@pytest.mark.slow
 def test_translating_importing_and_counting_weights_do_not_import_the_compiler_of_torch(printed):
     """It would take over a second."""
     loaded = printed[2].split()

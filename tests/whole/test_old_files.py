@@ -74,7 +74,6 @@ def test_the_model_of_a_run_of_version_0_1_translates_and_is_shown(capsys):
     assert "not read = run.json of another version" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_run_of_this_format_resumes_with_the_same_losses(tmp_path, monkeypatch):
     # Other tests validate by shorter translations.
     monkeypatch.setattr(training_run, "SearchConfig", SearchConfig)

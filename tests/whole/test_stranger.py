@@ -73,7 +73,6 @@ def phrases(tmp_path):
     return file
 
 
-@pytest.mark.slow
 def test_the_command_has_its_verb(installed, phrases):
     def run(*words, **environment):
         path = f"{installed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
@@ -92,7 +91,6 @@ def test_the_command_has_its_verb(installed, phrases):
     assert "extension 'phrasebook', which HEADWAY_EXTENSIONS leaves out" in missing.stderr
 
 
-@pytest.mark.slow
 def test_text_is_prepared_by_its_reader(packages, tmp_path, monkeypatch):
     """The same pairs in two files of lines become the same shards."""
     sources, book = sentences(300, 1), str(tmp_path / "text.phrases")
@@ -126,7 +124,6 @@ def test_python_has_its_reader_its_name_and_its_stage(packages, phrases):
     assert (name, stage.__name__) == ("phrasebook", "mark")
 
 
-@pytest.mark.slow
 def test_its_stage_works_from_the_command_python_and_the_server(
     packages, model_directory, translator, tmp_path
 ):

@@ -2,8 +2,6 @@
 
 import contextlib
 
-import pytest
-
 from headway.cli.main import dispatch
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
@@ -11,7 +9,6 @@ from headway.training.storage.run_directory import RunDirectory
 from support.runs import command, metrics, opened
 
 
-@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit(corpus, tmp_path):
     sizes = {
         "model__d_model": 64, "model__d_ff": 128, "training__batch_tokens": 1500,
@@ -26,7 +23,6 @@ def test_the_number_of_threads_changes_no_bit(corpus, tmp_path):
     assert len(found) == 1
 
 
-@pytest.mark.slow
 def test_the_average_and_the_threads_of_a_run_may_change(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))

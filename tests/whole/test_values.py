@@ -91,7 +91,6 @@ def joint():
     return Tokenizer.learn(pairs, TextConfig(vocab_size=331))
 
 
-@pytest.mark.slow
 @every_value
 @pytest.mark.parametrize("form", ["ctranslate2", "huggingface"])
 def test_exports_express_each_value_or_refuse_it_by_name(form, name, value, joint, tmp_path):

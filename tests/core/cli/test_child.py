@@ -15,8 +15,6 @@ from headway.cli.main import main
 from support.processes import children, fork, is_running
 from support.runs import command
 
-pytestmark = pytest.mark.slow
-
 
 def run_in_child(words):
     sys.exit(run_child(words))

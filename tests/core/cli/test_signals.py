@@ -7,8 +7,6 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 TRAINING = "forced_end(None), remember_signals()"
 WORK = {
     "in Python": "while True: pass",

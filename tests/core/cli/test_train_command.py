@@ -23,8 +23,6 @@ from headway.translation import Translator, load_model
 from support.extensions import needs
 from support.runs import assert_equal_runs, command, words
 
-pytestmark = pytest.mark.slow
-
 
 def test_a_signal_saves_and_ends_the_run(corpus, uninterrupted_run, tmp_path, monkeypatch):
     """One run, which is stopped by each signal in turn and resumed."""

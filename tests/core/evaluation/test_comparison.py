@@ -25,7 +25,6 @@ def test_a_system_compared_with_itself_has_no_difference():
     assert comparison.better_a == comparison.better_b == ()
 
 
-@pytest.mark.slow
 def test_swapping_the_systems_changes_only_the_sign():
     one, other = compare(GOOD, WORSE, REFERENCES), compare(WORSE, GOOD, REFERENCES)
     for forth, back in zip(one.differences, other.differences, strict=True):
@@ -39,7 +38,6 @@ def test_swapping_the_systems_changes_only_the_sign():
     assert [b.a for b in one.buckets] == [b.b for b in other.buckets]
 
 
-@pytest.mark.slow
 def test_scores_and_p_values_equal_those_of_sacrebleus_paired_bootstrap():
     from sacrebleu.metrics import BLEU, CHRF
     from sacrebleu.significance import PairedTest
@@ -69,7 +67,6 @@ def test_the_p_value_is_calibrated_and_agrees_with_the_interval():
     assert agreed / trials > 0.95
 
 
-@pytest.mark.slow
 def test_the_sentences_with_the_largest_gains_come_first():
     a, b = list(GOOD), list(GOOD)
     a[16], b[40] = "xyz", "xyz"
@@ -87,7 +84,6 @@ def test_the_sentences_with_the_largest_gains_come_first():
     assert gains[-1] > 0
 
 
-@pytest.mark.slow
 def test_a_group_has_the_score_of_its_lines_alone():
     comparison = compare(GOOD, WORSE, REFERENCES)
     rows = group_lines(REFERENCES)["10 to 19 words"]

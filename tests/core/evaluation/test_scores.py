@@ -68,7 +68,6 @@ def assert_same(ours, theirs):
     assert (ours.high - ours.low) / 2 == pytest.approx(theirs["confidence_var"], abs=1e-4)
 
 
-@pytest.mark.slow
 def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_command(
     tmp_path, hypotheses, references
 ):
@@ -85,7 +84,6 @@ def test_raw_scores_intervals_and_signatures_equal_those_of_the_sacrebleu_comman
     assert sheet["bleu"].score != sheet["bleu_lc"].score
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "form"),
     [
@@ -107,7 +105,6 @@ def test_tokenized_scores_equal_those_of_the_sacrebleu_command_on_tokenized_file
     assert "sacremoses:" in ours.signature
 
 
-@pytest.mark.slow
 def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
     for language in ("de", "en"):
         raw, published = (

@@ -8,7 +8,6 @@ from torch.nn import functional as F
 from headway.model.plain_attention import fused_attention
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_a_gpu_never_takes_the_kernel_that_is_planned_anew_for_every_shape(device, monkeypatch):
     compute, seen = F.scaled_dot_product_attention, []

@@ -60,7 +60,6 @@ def run(attend, qkv, seen):
     return [y, *torch.autograd.grad((y * weights).sum(), qkv)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("kind", ["whole", "padded", "packed"])
 @pytest.mark.parametrize("causal", [True, False])
@@ -87,7 +86,6 @@ def test_long_self_attention_equals_attention_with_a_stored_mask(core, kind, cau
             assert (a - b).abs().max() <= tolerance * max(1.0, b.abs().max().item())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("packed", [True, False])
 def test_long_cross_attention_equals_attention_with_a_stored_mask(core, packed):
@@ -157,7 +155,6 @@ def memory(layer, length, kind):
     return made.largest, sum(kept.values())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"dropout": 0.1}, {"d_v": D_V}, {"compatibility": "additive"}],
@@ -173,7 +170,6 @@ def test_memory_grows_linearly_with_the_length(options, kind, window):
         assert after <= 2.2 * before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("window", [0, 20])
 @torch.no_grad()
 def test_step_by_step_equals_full_while_hypotheses_are_reordered(window):

@@ -123,7 +123,6 @@ def test_learned_positions_count_within_a_packed_sentence():
         model(tokens(1, 9), tokens(1, 3))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["base", "big", "tiny"])
 def test_parameter_counts_equal_the_formula(preset):
     vocabulary = 37000

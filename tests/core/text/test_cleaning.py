@@ -140,7 +140,6 @@ def test_a_target_may_share_some_words_and_all_of_them_if_they_are_few():
     assert broken_rule("new text " + half, "x " + half, config) == Rule.COPIED
 
 
-@pytest.mark.slow
 def test_control_characters_are_those_of_unicode_that_are_not_white_space():
     rest = range(0x300, sys.maxunicode + 1, 101)
     for number in (*range(0x300), *range(0xD7F0, 0xE010), *rest):

@@ -63,7 +63,6 @@ def test_text_does_not_produce_a_symbol(data):
     assert not set(data.tokenizer.encode_target([text])[0]) & set(symbols)
 
 
-@pytest.mark.slow
 def test_the_order_of_the_groups_does_not_matter(texts, data, tmp_path):
     pairs = ("de-en", "en-fr", "en-de")
     other = prepare(
@@ -79,7 +78,6 @@ def test_the_order_of_the_groups_does_not_matter(texts, data, tmp_path):
             assert (other.directory / name).read_bytes() == (data.directory / name).read_bytes()
 
 
-@pytest.mark.slow
 def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(texts, tmp_path):
     train, valid = files(texts, "train", "en-de"), files(texts, "valid", "en-de")
     group = prepare(train, valid, tmp_path / "group", CONFIG)
@@ -96,7 +94,6 @@ def test_a_group_alone_equals_one_pair_whose_text_has_the_symbol(texts, tmp_path
             assert ours.read_bytes() == others.read_bytes(), (part, name)
 
 
-@pytest.mark.slow
 def test_no_pair_of_validation_text_is_in_any_group(texts, tmp_path):
     pairs = ("en-de", "de-en", "en-fr", "fr-de")
     data = prepare(files(texts, "train", *pairs), 7, tmp_path / "data", CONFIG)
@@ -111,7 +108,6 @@ def test_no_pair_of_validation_text_is_in_any_group(texts, tmp_path):
     assert sum(each["read"] for each in report["groups"].values()) == report["read"] == 1200
 
 
-@pytest.mark.slow
 def test_validation_text_in_files_is_dropped_from_the_other_direction(texts, tmp_path):
     for code in ("en", "de"):
         valid = (texts / f"valid.{code}").read_text()
@@ -129,7 +125,6 @@ def test_validation_text_in_files_is_dropped_from_the_other_direction(texts, tmp
     assert not held_out & {*decoded, *targets}
 
 
-@pytest.mark.slow
 def test_separate_vocabularies_have_symbols_of_sources_only(texts, tmp_path):
     pairs = ("de-fr", "fr-de")
     config = TextConfig(vocab_size=310, joint_vocab=False)
@@ -138,7 +133,6 @@ def test_separate_vocabularies_have_symbols_of_sources_only(texts, tmp_path):
     assert (source.target_languages, target.target_languages) == (["de", "fr"], [])
 
 
-@pytest.mark.slow
 def test_a_table_of_many_languages_gives_its_columns(texts, tmp_path):
     columns = [(texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")]
     rows = ["\t".join(row) for row in zip(*columns, strict=True)]
@@ -214,7 +208,6 @@ def write_tmx(path, rows):
 
 
 @needs("corpora")
-@pytest.mark.slow
 def test_units_of_other_languages_are_no_text_of_a_group(texts, tmp_path):
     columns = {
         code: (texts / f"train.{code}").read_text().splitlines() for code in ("en", "de", "fr")
@@ -252,7 +245,6 @@ def test_a_sample_has_a_larger_share_of_small_groups(counts, size, sizes):
     assert divide_sample(counts, size) == sizes
 
 
-@pytest.mark.slow
 def test_the_letters_of_a_small_group_are_subwords(tmp_path):
     english = sentences(2000, seed=1)
     text = "дом кот собака бежит видит большой маленький красный щука эхо под"

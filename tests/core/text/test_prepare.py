@@ -55,7 +55,6 @@ def test_validation_text_may_look_like_the_beginning_of_a_document(first, files,
     assert [*zip(data.valid_source, data.valid_target, strict=True)] == expected
 
 
-@pytest.mark.slow
 def test_further_copies_are_the_same_text_in_other_subwords(files, tmp_path):
     once = prepare(*files, tmp_path / "once", CONFIG)
     thrice = prepare(*files, tmp_path / "thrice", replace(CONFIG, copies=3))
@@ -101,7 +100,6 @@ def test_prepared_data_holds_the_tokens_of_the_text(files, tmp_path):
     assert [data.tokenizer.decode(data.valid.pair(i)[1]) for i in range(31)] == data.valid_target
 
 
-@pytest.mark.slow
 def test_test_text_is_kept_out_of_training(files, tmp_path):
     train, valid = files
     test = [write(tmp_path, f"test.{p.suffix[1:]}", p.read_text().splitlines()[:17]) for p in train]
@@ -122,7 +120,6 @@ def test_an_unreadable_line_is_dropped_or_stops_the_preparation(files, tmp_path)
     assert not (tmp_path / "b").exists()
 
 
-@pytest.mark.slow
 def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     files, tmp_path, monkeypatch
 ):
@@ -223,7 +220,6 @@ for folder in sys.argv[1:]:
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
 def test_memory_does_not_grow_with_the_corpus(tmp_path):
     """Lines of many characters and few tokens, in a process that reads few pairs at a time."""
@@ -286,7 +282,6 @@ def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path):
 
 
 @needs("corpora")
-@pytest.mark.slow
 def test_every_format_holds_out_the_same_pairs(tmp_path):
     pairs = unique_pairs(300)
     table = tmp_path / "train.tsv"

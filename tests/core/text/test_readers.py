@@ -38,7 +38,6 @@ def test_lines_end_at_line_feeds_only(tmp_path):
         assert list(read_lines(path)) == [line.removesuffix("\r") for line in expected]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", PACK)
 def test_compression_is_recognized_by_content_and_may_have_several_members(tmp_path, suffix):
     draw = random.Random(5)
@@ -106,7 +105,6 @@ def test_a_byte_order_mark_is_removed_from_the_first_line_only(tmp_path):
     assert list(read_lines(path)) == ["\ufeffa", "\ufeffb"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
 def test_a_compression_bomb_is_refused_and_a_large_honest_file_is_read(
     suffix, tmp_path, monkeypatch

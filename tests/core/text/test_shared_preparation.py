@@ -72,7 +72,6 @@ def read_bytes(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("held_out", [True, False])
 def test_ranges_give_what_one_pass_in_order_gives(held_out, table, tmp_path, monkeypatch):
     test = write_pairs(tmp_path, "test", sentences(29, seed=1)[7:])
@@ -100,7 +99,6 @@ class Killed(BaseException):
     """Stands for SIGKILL: nothing in the program catches it."""
 
 
-@pytest.mark.slow
 def test_a_preparation_that_is_killed_at_any_commit_goes_on(table, whole, tmp_path, monkeypatch):
     replace_path, draw = Path.replace, random.Random(7)
 
@@ -136,7 +134,6 @@ def count_results(out):
     return len(list(out.with_name(".preparing-out").glob("*/[a-z]*/0*/0*")))
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
 def test_killed_commands_and_workers_change_no_byte(table, whole, tmp_path):
     out, kills = tmp_path / "out", 0
@@ -167,7 +164,6 @@ def interrupt(preparation, tasks):
     steps.close()
 
 
-@pytest.mark.slow
 def test_changed_text_or_settings_are_named_and_start_again(table, tmp_path):
     table = [Path(shutil.copy(table[0], tmp_path))]
     interrupt(Preparation(Plan.make(table, 31, CONFIG, LANGUAGES), tmp_path / "out"), 3)
@@ -187,7 +183,6 @@ def test_changed_text_or_settings_are_named_and_start_again(table, tmp_path):
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
 
 
-@pytest.mark.slow
 def test_worker_processes_read_standard_input_and_name_a_mistake(table, whole, tmp_path):
     process = start(["-"], 31, tmp_path / "out", table[0])
     process.join(60)
@@ -201,7 +196,6 @@ def test_worker_processes_read_standard_input_and_name_a_mistake(table, whole, t
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.slow
 def test_one_of_several_files_may_be_standard_input(tmp_path):
     """The first process reads it; a worker process would wait for a standard input of its own."""
     files = write_pairs(tmp_path, "train", sentences(200, seed=1))

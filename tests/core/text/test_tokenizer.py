@@ -109,7 +109,6 @@ def test_subwords_with_dropout_spell_the_same_text_in_other_ways():
     assert tokenizer.encode_source(texts[::-1], Draw(0.2, 1)) == drawn[0][::-1]
 
 
-@pytest.mark.slow
 def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece():
     from sentencepiece import SentencePieceProcessor
 
@@ -124,7 +123,6 @@ def test_subwords_with_dropout_are_as_long_as_those_of_sentencepiece():
         assert ours == pytest.approx(sum(map(len, drawn)), rel=0.04)
 
 
-@pytest.mark.slow
 def test_subwords_with_dropout_are_the_same_in_every_process():
     code = f"""
 pairs = {pairs()}
@@ -206,7 +204,6 @@ def test_a_vocabulary_that_is_too_large_gives_an_option_that_is_not(monkeypatch)
         learn_model(iter(lines), TextConfig(vocab_size=int(wanted)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strange", "changes"),
     [
@@ -226,7 +223,6 @@ def test_counted_words_give_the_model_of_the_lines(strange, changes):
     assert learn_model(iter(lines), config) == learn_from_lines(lines, config)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -275,7 +271,6 @@ def strange_lines(count):
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", OWN)
 def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind, tmp_path):
     file = tmp_path / "own.model"

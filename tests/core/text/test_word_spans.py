@@ -5,8 +5,6 @@ import re
 import sys
 import unicodedata
 
-import pytest
-
 from headway.text.words import (
     LETTERS,
     MARK,
@@ -46,7 +44,6 @@ def test_a_text_with_simple_breaks_has_as_many_words():
         assert len(find_words(simplify_breaks(text))) == len(find_words(text)), ascii(text)
 
 
-@pytest.mark.slow
 def test_combining_marks_are_parts_of_words_in_regular_expressions():
     marks = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] == "M"]
     assert len(marks) > 2000

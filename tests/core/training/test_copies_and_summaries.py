@@ -14,8 +14,6 @@ from support.documentation import read_blocks, read_code_spans
 from support.extensions import needs
 from support.runs import words
 
-pytestmark = pytest.mark.slow
-
 PAGE = Path("docs/training.md")
 # A model and a training of seconds of one core.
 SMALL = {

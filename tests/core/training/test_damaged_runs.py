@@ -20,8 +20,6 @@ from headway.translation.directory import load_model
 from support.processes import fork
 from support.runs import assert_equal_runs, metrics, opened, opening
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def runs(damaged_runs):

@@ -35,7 +35,6 @@ def poisoned(monkeypatch, steps):
     monkeypatch.setattr(Trainer, "compute", compute)
 
 
-@pytest.mark.slow
 def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {3, 4, 8})
     path = tmp_path / "run"
@@ -48,7 +47,6 @@ def test_a_step_that_is_not_finite_is_skipped_and_its_text_is_kept(corpus, tmp_p
     assert all(weight.isfinite().all() for weight in load_model(path).transformer.parameters())
 
 
-@pytest.mark.slow
 def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {7, 8})
     path = tmp_path / "run"
@@ -68,7 +66,6 @@ def test_many_bad_steps_in_a_row_roll_back_to_the_last_checkpoint(corpus, tmp_pa
     assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
 
 
-@pytest.mark.slow
 def test_a_roll_back_does_not_depend_on_checkpoints_beside_the_series(
     corpus, tmp_path, monkeypatch
 ):
@@ -82,7 +79,6 @@ def test_a_roll_back_does_not_depend_on_checkpoints_beside_the_series(
     assert {"event": "roll-back", "step": 8, "to": 6} in metrics(path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("bad", "last", "averaged"), [({8, 9}, 9, [3, 6]), ({9}, 10, [6, 10])])
 def test_weights_that_a_run_went_back_to_are_averaged_once(
     bad, last, averaged, corpus, tmp_path, monkeypatch
@@ -100,7 +96,6 @@ def test_weights_that_a_run_went_back_to_are_averaged_once(
     assert any(not torch.equal(first[name], second[name]) for name in first)
 
 
-@pytest.mark.slow
 def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, set(range(8, 18)))
     path = tmp_path / "run"
@@ -114,7 +109,6 @@ def test_a_run_that_keeps_diverging_stops_with_a_message_of_one_line(corpus, tmp
     )
 
 
-@pytest.mark.slow
 def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkeypatch):
     poisoned(monkeypatch, {2, 5, 8, 11})
     path = tmp_path / "run"
@@ -125,7 +119,6 @@ def test_divergences_far_apart_are_not_counted_together(corpus, tmp_path, monkey
     assert sum(line.get("event") == "roll-back" for line in metrics(path)) == 4
 
 
-@pytest.mark.slow
 def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus, **UNVALIDATED))
@@ -143,7 +136,6 @@ def test_weights_that_are_not_finite_never_reach_a_checkpoint(corpus, tmp_path):
     run.directory.unlock()
 
 
-@pytest.mark.slow
 def test_a_roll_back_needs_an_optimizer(corpus, tmp_path, monkeypatch):
     """Without the newest checkpoint of the series, the one before it may have weights alone."""
     path = tmp_path / "run"

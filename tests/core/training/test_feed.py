@@ -107,7 +107,6 @@ def test_no_block_is_empty_and_all_are_of_one_size(sizes, block):
     assert max(found) - min(found) <= max(0.03 * block, len(sizes))
 
 
-@pytest.mark.slow
 def test_a_block_has_all_domains_of_a_corpus_that_is_larger():
     """A text that was joined of several is not learned one after the other, but read in long pieces."""
     size, domains = 4_520_000, 10

@@ -52,7 +52,6 @@ def fine_tune(path, text, model, **changes):
     return ["train", str(path), *text, "--quiet", "--init", str(model), *words(training)]
 
 
-@pytest.mark.slow
 def test_a_run_starts_from_the_weights_and_vocabulary_of_the_model(model, other_text, tmp_path):
     path = tmp_path / "run"
     assert dispatch(fine_tune(path, other_text, model, model__dropout=0.4)) == 0
@@ -65,7 +64,6 @@ def test_a_run_starts_from_the_weights_and_vocabulary_of_the_model(model, other_
     assert digest in (path / "README.md").read_text()
 
 
-@pytest.mark.slow
 def test_before_the_first_step_the_run_computes_what_the_model_computes(
     model, other_text, tmp_path
 ):
@@ -112,7 +110,6 @@ def test_layers_of_which_the_number_means_something_are_not_left_out():
     check_shape(Config(model=replace(shape, num_decoder_layers=2)), model)
 
 
-@pytest.mark.slow
 def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, other_text, tmp_path):
     copy = shutil.copytree(model, tmp_path / "model")
     run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy))
@@ -134,7 +131,6 @@ def test_settings_that_the_weights_determine_cannot_be_set(
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-@pytest.mark.slow
 def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, tmp_path):
     learn = ["--text.vocab-size", "331"]
     assert dispatch(["prepare", str(tmp_path / "own"), *other_text, *learn]) == 0
@@ -152,7 +148,6 @@ def test_prepared_data_must_have_the_vocabulary_of_the_model(model, other_text, 
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", [[], ["--preset", "tiny"]])
 def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
     model, other_text, tmp_path, preset
@@ -168,7 +163,6 @@ def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
     assert again.config == run.config
 
 
-@pytest.mark.slow
 def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_path):
     other = Path(shutil.copytree(model, tmp_path / "other"))
     weights = (other / "model.safetensors").read_bytes()
@@ -189,7 +183,6 @@ def test_a_variety_of_a_language_is_not_another_language(model):
     check_text(load_model(model), "text", pairs, has_symbols=False, may_differ=False)
 
 
-@pytest.mark.slow
 def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_text, tmp_path):
     own = load_model(model).config.training
     run, notices = opening(
@@ -217,7 +210,6 @@ def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_
     assert f"regime of {model}, in 8 instead of 17 steps" in notice
 
 
-@pytest.mark.slow
 def test_settings_and_presets_replace_the_inherited_regime(model, other_text, tmp_path):
     line = ["train", str(tmp_path / "run"), *other_text, "--init", str(model)]
     run = opened(tmp_path / "run", [*line, "--training.max-steps", "30", "--training.seed", "5"])
@@ -237,7 +229,6 @@ def test_the_length_of_fine_tuning_follows_the_text(tokens, steps):
     assert fine_tuning_steps(PRESETS["quick"].training, tokens) == steps
 
 
-@pytest.mark.slow
 def test_a_model_of_other_languages_is_rejected(model, tmp_path):
     files = write_corpus(tmp_path)
     for word in [word for word in files if word.endswith(".de")]:

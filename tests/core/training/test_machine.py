@@ -17,7 +17,6 @@ from support.cases import each_case
 from support.runs import command, opened
 
 
-@pytest.mark.slow
 def test_the_library_changes_nothing_of_the_process(corpus, tmp_path, monkeypatch):
     """A run that is started, trained and resumed by the library changes no state of the process."""
     calls = []

@@ -64,7 +64,6 @@ def test_muon_changes_the_matrices_of_the_layers_and_adam_the_rest():
     assert not is_hidden_matrix("encoder.layers.0.feed_forward.inner.bias", torch.zeros(3))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_the_number_of_threads_changes_no_bit(dtype):
     matrices = torch.randn(6, 128, 256).to(dtype)

@@ -70,7 +70,6 @@ def run_command(words):
     return code
 
 
-@pytest.mark.slow
 def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_behind(
     corpus, alone, tmp_path
 ):
@@ -82,7 +81,6 @@ def test_ranks_train_the_weights_of_one_process_bit_for_bit_and_leave_no_thread_
     assert RunDirectory(path).record().identity == RunDirectory(alone).record().identity
 
 
-@pytest.mark.slow
 def test_a_killed_rank_costs_one_interval_and_another_number_of_ranks_goes_on(
     corpus, alone, tmp_path, capfd, forked_ranks
 ):
@@ -154,7 +152,6 @@ def sum_step(exchange, count):
     return [tensor.tolist() for tensor in exchange(parts, count)]
 
 
-@pytest.mark.slow
 def test_shared_memory_and_messages_give_the_same_sums():
     counts = 3, 8
     first, *others = in_ranks(3, sum_gradients, counts, ("shared", "messages"))
@@ -173,7 +170,6 @@ def test_more_ranks_than_micro_batches_are_refused(corpus, tmp_path, monkeypatch
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
 def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd, forked_ranks):
     path = tmp_path / "run"
     shutil.copy(corpus[2], tmp_path / "empty.de")
@@ -204,7 +200,6 @@ def test_a_mistake_that_all_ranks_make_is_printed_by_the_first(rank, monkeypatch
     assert (ended.value.code, "no-verb" in capsys.readouterr().err) == (2, rank == "0")
 
 
-@pytest.mark.slow
 def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(capfd, forked_ranks):
     started = time.monotonic()
     assert launch.launch(fail_or_sleep, (60.0,), 2) == 1
@@ -220,7 +215,6 @@ def test_ranks_that_differ_are_named(monkeypatch, corpus, tmp_path):
         dispatch(command(tmp_path / "run", corpus))
 
 
-@pytest.mark.slow
 def test_a_rank_that_stops_alone_saves_nothing(monkeypatch, corpus, tmp_path):
     run = opened(tmp_path / "run", command(tmp_path / "run", corpus))
     for event in (events := run_to_end(run)):
@@ -232,7 +226,6 @@ def test_a_rank_that_stops_alone_saves_nothing(monkeypatch, corpus, tmp_path):
     assert run.directory.steps()[-1] == 3
 
 
-@pytest.mark.slow
 def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):
     variables = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "9"}
     for name, value in variables.items():

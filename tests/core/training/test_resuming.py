@@ -21,7 +21,6 @@ from support.cases import each_case
 from support.runs import assert_equal_runs, command, metrics, opened, opening
 
 
-@pytest.mark.slow
 def test_a_run_killed_at_any_event_resumes_with_the_same_result(
     corpus, uninterrupted_run, tmp_path
 ):
@@ -42,7 +41,6 @@ def test_a_run_killed_at_any_event_resumes_with_the_same_result(
         assert_equal_runs(copies[moment], uninterrupted_run)
 
 
-@pytest.mark.slow
 def test_a_run_that_the_caller_stops_is_saved_and_can_be_resumed(
     corpus, uninterrupted_run, tmp_path
 ):
@@ -63,7 +61,6 @@ def test_a_run_that_the_caller_stops_is_saved_and_can_be_resumed(
     assert_equal_runs(path, uninterrupted_run)
 
 
-@pytest.mark.slow
 def test_a_checkpoint_beside_the_series_saves_long_work(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
@@ -107,7 +104,6 @@ def test_a_finished_run_takes_other_search_settings(uninterrupted_run, tmp_path,
     assert "search.beam" not in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_a_run_extended_by_steps_equals_a_longer_run(corpus, uninterrupted_run, tmp_path):
     longer, extended = tmp_path / "longer", tmp_path / "extended"
     assert dispatch(command(longer, corpus, training__max_steps=20)) == 0
@@ -120,7 +116,6 @@ def test_a_run_extended_by_steps_equals_a_longer_run(corpus, uninterrupted_run, 
         dispatch(["train", str(extended), "--training.max-steps", "19"])
 
 
-@pytest.mark.slow
 def test_another_schedule_of_validations_and_checkpoints_changes_no_weight(
     corpus, uninterrupted_run, tmp_path
 ):
@@ -142,7 +137,6 @@ def test_another_schedule_of_validations_and_checkpoints_changes_no_weight(
     assert found.read_bytes() == usual.read_bytes()
 
 
-@pytest.mark.slow
 def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     shutil.copytree(uninterrupted_run, path)
@@ -170,7 +164,6 @@ def test_an_extended_run_is_unfinished_until_its_last_step(uninterrupted_run, tm
 # Options of a resume with more steps, and why they are refused.
 
 
-@pytest.mark.slow
 @each_case
 def test_other_settings_or_data_are_rejected(change, message, uninterrupted_run, corpus):
     change = [corpus[-1] if word == "VALID" else word for word in change]
@@ -216,7 +209,6 @@ def test_another_pytorch_or_native_code_is_named_at_a_resume(
     assert run.machine.device == "cpu"
 
 
-@pytest.mark.slow
 def test_other_columns_or_encodings_are_rejected(corpus, tmp_path):
     path, table = tmp_path / "run", tmp_path / "three.csv"
     source, target = (Path(corpus[at]).read_text(encoding="utf-8").splitlines() for at in (1, 2))
@@ -248,7 +240,6 @@ def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, m
     assert torch.get_num_threads() == 1
 
 
-@pytest.mark.slow
 def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
     files = corpus[: corpus.index("--valid")]
     whole, path = tmp_path / "whole", tmp_path / "run"

@@ -20,7 +20,6 @@ from headway.translation import Translator, load_model
 from support.runs import assert_equal_runs, command, metrics, opened
 
 
-@pytest.mark.slow
 def test_the_weights_of_a_run_directory_have_at_most_the_bytes_that_are_promised(corpus, tmp_path):
     path, most, average = tmp_path / "run", 0, 6
     changes = {
@@ -79,7 +78,6 @@ def test_the_best_model_is_installed(uninterrupted_run):
     ).read_bytes()
 
 
-@pytest.mark.slow
 def test_patience_ends_a_run_that_learns_nothing_and_the_command_names_it(corpus, tmp_path, capsys):
     path = tmp_path / "run"
     nothing = {"training__rate_scale": 1e-30, "training__patience": 2, "training__max_steps": 40}
@@ -96,7 +94,6 @@ def test_patience_ends_a_run_that_learns_nothing_and_the_command_names_it(corpus
     assert "finished at step 15 by training.patience" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_tensorboard_gets_the_curves(corpus, uninterrupted_run, tmp_path):
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     path = tmp_path / "run"
@@ -110,7 +107,6 @@ def test_tensorboard_gets_the_curves(corpus, uninterrupted_run, tmp_path):
     assert [e.step for e in events.Scalars("validation/bleu")] == [5, 10, 15, 17]
 
 
-@pytest.mark.slow
 def test_a_clock_that_jumps_changes_nothing(corpus, uninterrupted_run, tmp_path, monkeypatch):
     jumps = itertools.cycle([0.0, 1e9, -1e9, 86_400.0])
     monkeypatch.setattr(time, "time", lambda: 1.7e9 + next(jumps))

@@ -42,7 +42,6 @@ def whole(words, tmp_path_factory):
     return path
 
 
-@pytest.mark.slow
 def test_files_of_a_run_name_its_pairs(whole):
     for folder in (whole, whole / "best"):
         stored = json.loads((folder / "config.json").read_text())
@@ -57,7 +56,6 @@ def test_files_of_a_run_name_its_pairs(whole):
     assert "from en to de, from en to fr" in card
 
 
-@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(words, whole, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, words, **CHANGES))
@@ -70,14 +68,12 @@ def test_a_resumed_run_equals_an_uninterrupted_one(words, whole, tmp_path):
     assert_equal_runs(path, whole)
 
 
-@pytest.mark.slow
 def test_other_pairs_of_languages_are_refused_at_a_resume(texts, whole):
     with pytest.raises(HeadwayError) as raised:
         dispatch(["train", str(whole), *options(texts, *PAIRS[:2]), "--quiet"])
     assert "--languages was de-en, en-de, en-fr, not en-de, en-fr;" in str(raised.value)
 
 
-@pytest.mark.slow
 def test_python_trains_the_same_model(texts, whole, tmp_path):
     settings = SETTINGS | {name.replace("__", "."): value for name, value in CHANGES.items()}
     settings = {name.replace("_", "-"): str(value) for name, value in settings.items()}
@@ -98,7 +94,6 @@ def result_of(generator):
             return end.value
 
 
-@pytest.mark.slow
 def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
     data = PreparedData.open(whole / "data")
     answers, start = {}, 0
@@ -133,7 +128,6 @@ def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
     assert scores.bleu_of_pairs == pytest.approx(dict.fromkeys(PAIRS, 100.0))
 
 
-@pytest.mark.slow
 def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
     few = {"text__vocab_size": 341, "training__max_steps": 2}
     plain = [word for word in options(texts, "en-fr") if word != "en-fr"]
@@ -150,7 +144,6 @@ def test_fine_tuning_goes_on_with_some_pairs(texts, whole, tmp_path):
     assert tuned.tokenizer.target_languages == ["de", "en", "fr"]
 
 
-@pytest.mark.slow
 @needs("native")  # for the time that it takes
 def test_a_model_learns_to_obey_the_symbol(tmp_path):
     """Its words are those of the language that is asked for, long before they are the right words."""

@@ -92,7 +92,6 @@ def take_all_steps(shard):
     ]
 
 
-@pytest.mark.slow
 def test_a_sharded_model_has_the_gradients_of_a_whole_one_and_each_rank_holds_half():
     found = in_ranks(2, take_all_steps, True)
     for case, (alone, reports, held), first, second in zip(
@@ -108,7 +107,6 @@ def test_a_sharded_model_has_the_gradients_of_a_whole_one_and_each_rank_holds_ha
         assert all(0.45 * held < rank[2] < 0.55 * held for rank in (first, second))
 
 
-@pytest.mark.slow
 def test_a_sharded_run_that_is_resumed_ends_with_the_same_bits_and_may_go_on_whole(
     corpus, tmp_path, forked_ranks
 ):
@@ -146,7 +144,6 @@ def lose_a_rank():
     return None
 
 
-@pytest.mark.slow
 def test_a_rank_that_is_lost_in_the_backward_pass_is_named():
     in_ranks(2, lose_a_rank)
 

@@ -55,7 +55,6 @@ def test_prepared_data_is_not_prepared_again(more, tmp_path):
         dispatch(["train", str(tmp_path / "run"), "--data", "data", *more])
 
 
-@pytest.mark.slow
 def test_the_dry_run_changes_nothing(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -71,7 +70,6 @@ def test_the_dry_run_changes_nothing(corpus, uninterrupted_run, tmp_path):
     assert_equal_runs(path, uninterrupted_run)
 
 
-@pytest.mark.slow
 def test_settings_may_change_after_a_failed_dry_run(
     corpus, uninterrupted_run, tmp_path, monkeypatch
 ):
@@ -99,7 +97,6 @@ def test_a_full_disk_is_noticed_before_anything_is_written(corpus, tmp_path, mon
         dispatch(command(tmp_path / "run", corpus))
 
 
-@pytest.mark.slow
 def test_a_validation_line_longer_than_the_learned_positions_is_named(tmp_path):
     corpus, path = write_corpus(tmp_path, train=60, valid=5), tmp_path / "run"
     file = Path(corpus[5])
@@ -190,7 +187,6 @@ def test_a_time_that_is_too_short_is_named_with_the_shortest():
     fill_time(without, 0.2, Pace(step=2.0, validation=9.0))
 
 
-@pytest.mark.slow
 def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeypatch, capsys):
     clock = itertools.count(0.0, 0.25)  # each look at it takes a quarter of a second
     monkeypatch.setattr(time_budget.time, "perf_counter", lambda: next(clock))
@@ -214,7 +210,6 @@ def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeyp
         dispatch([*words, "--minutes", "0.07"])
 
 
-@pytest.mark.slow
 def test_a_preset_and_a_file_given_again_do_not_bring_their_own_length(
     corpus, tmp_path, monkeypatch
 ):
@@ -227,7 +222,6 @@ def test_a_preset_and_a_file_given_again_do_not_bring_their_own_length(
         assert dispatch(words) == 0
 
 
-@pytest.mark.slow
 def test_the_lengths_of_a_file_follow_the_time_and_those_of_options_stay(
     corpus, tmp_path, monkeypatch
 ):

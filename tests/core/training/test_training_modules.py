@@ -10,8 +10,6 @@ import pytest
 from support.extensions import needs
 from support.runs import SETTINGS
 
-pytestmark = pytest.mark.slow
-
 # Numbers that only shrink; 90 is the goal for both. Without extensions three more are loaded than with them.
 FROM_PREPARED_TEXT, FROM_RAW_TEXT = 82, 92
 CODE = """

@@ -55,7 +55,6 @@ def test_the_choice_has_the_highest_expected_utility(tokenizer):
     assert rank_by_risk([], tokenizer) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("weight", [0.5, 3.0])
 def test_a_backward_model_ranks_by_both_probabilities(
     weight, pair, model_directory, backward_directory

@@ -84,7 +84,6 @@ def occurs(tokens, constraints, words):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_automaton_accepts_what_contains_all_constraints(case, words):
@@ -142,7 +141,6 @@ def test_the_work_for_a_state_does_not_grow_with_the_tokens_of_its_constraints()
     assert count_steps(12) <= count_steps(3) < 16
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("case", CASES)
 def test_a_full_beam_equals_brute_force(case, words):
@@ -162,7 +160,6 @@ def test_a_full_beam_equals_brute_force(case, words):
         assert [h.tokens for h in hypotheses] == expected[:7]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [APART, JOINED], ids=["apart", "joined"])
 @pytest.mark.parametrize("beam", [1, 4])
 @pytest.mark.parametrize("case", CASES)

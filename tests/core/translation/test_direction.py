@@ -116,7 +116,6 @@ def test_a_target_of_several_sources_needs_its_source(several, tmp_path):
     assert (tmp_path / "out").read_text() == f"{expected}\n"
 
 
-@pytest.mark.slow
 def test_a_backward_model_is_chosen_with_each_direction(several, tmp_path):
     translator = Translator.load(several, backward=several)
     for target, source in (("de", "en"), ("en", "de")):
@@ -137,7 +136,6 @@ def test_a_model_of_one_pair_allows_its_own_only(translator):
         translator.to("fr")
 
 
-@pytest.mark.slow
 def test_a_round_trip_is_a_backward_model_with_the_same_weights(several):
     lines = [*sentences(9, 2), "the green {cat} at https://example.org"]
     search = SearchConfig(beam=3, n_best=2, candidates=5, max_extra=8, backward_weight=2.0)

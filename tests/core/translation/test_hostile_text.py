@@ -11,7 +11,6 @@ from support.text_promises import comes_back, ends, neutral, slow_shapes
 from support.toy_models import sentences
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
 def test_strange_texts_are_split_and_tokenized_without_loss(tokenizer, subwords):
     if subwords == "unigram":
@@ -21,7 +20,6 @@ def test_strange_texts_are_split_and_tokenized_without_loss(tokenizer, subwords)
     assert (broken[:3], seen) == ([], 1_000)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["decode", "cut", "sentences"])
 def test_time_grows_linearly_with_the_text(translator, what):
     tokenizer = translator.tokenizer
@@ -33,7 +31,6 @@ def test_time_grows_linearly_with_the_text(translator, what):
     assert slow_shapes(work, 8_000 if what == "sentences" else 2_000) == []
 
 
-@pytest.mark.slow
 def test_a_strange_line_does_not_change_its_neighbors(translator):
     lines = [*sentences(5, 4, longest=13), *strange_texts(9, 2, longest=40)]
     lines = ["".join(line.split("\n")) for line in lines]
@@ -41,7 +38,6 @@ def test_a_strange_line_does_not_change_its_neighbors(translator):
     assert (broken[:3], worst) == ([], pytest.approx(0, abs=1e-4))
 
 
-@pytest.mark.slow
 def test_the_search_ends_for_every_strange_text(tokenizer):
     broken, largest = ends(tokenizer, 25, seed=3)
     assert broken[:3] == []

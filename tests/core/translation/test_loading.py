@@ -154,7 +154,6 @@ def test_a_path_that_is_no_model_directory_gives_an_error_of_one_line(where, mod
         load_model(model_directory / where)
 
 
-@pytest.mark.slow
 def test_randomly_damaged_directories_are_rejected_or_work(model_directory, tmp_path):
     cases = [damaged({"headway": model_directory}, tmp_path, seed) for seed in range(50)]
     assert [case for case in cases if not case[1].is_right] == []

@@ -125,7 +125,6 @@ def test_samples_depend_on_the_seed_and_not_on_the_batch():
     assert alone == [together[1]]
 
 
-@pytest.mark.slow
 def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch():
     """Torch sums a single row of more than 32,768 numbers in parts, but each row of a batch at once."""
     size, count = 37_001, 14  # a sum in parts differs for one row in three

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from headway.config import SearchConfig
 from support.toy_models import sentences
 
@@ -14,7 +12,6 @@ LINES = sentences(12, 9)
 SEARCH = SearchConfig(max_extra=5)
 
 
-@pytest.mark.slow
 def test_eight_threads_of_one_translator_get_the_texts_of_one(translator):
     alone = translator.translate(LINES, SEARCH)
     orders = [LINES[shift:] + LINES[:shift] for shift in range(8)]
@@ -61,7 +58,6 @@ for threads in (1, 4):
 """
 
 
-@pytest.mark.slow
 def test_a_forked_process_gets_the_same_texts(model_directory):
     """Of a translator that was only loaded, and of a used one; a fork does not copy the threads of a process."""
     words = [sys.executable, "-c", FORK, str(model_directory), *LINES[:5]]

@@ -32,7 +32,6 @@ def test_a_string_gives_a_string_and_a_list_gives_a_list(translator):
     assert translator.translate([], SEARCH) == []
 
 
-@pytest.mark.slow
 def test_a_translation_does_not_depend_on_other_lines(translator, tokenizer):
     # In float64, so that only an influence of other lines could make a difference of 1e-5: random
     # weights enlarge the last bits of float32, and trained weights do not.
@@ -279,7 +278,6 @@ def test_a_missing_device_gives_an_error_of_one_line():
             resolve_device(name)
 
 
-@pytest.mark.slow
 def test_the_command_keeps_the_lines_and_their_order(
     model_directory, translator, tmp_path, monkeypatch, capsys
 ):
@@ -305,7 +303,6 @@ def test_the_command_keeps_the_lines_and_their_order(
         assert printed["log_probability"] == pytest.approx(found.log_probability)
 
 
-@pytest.mark.slow
 def test_streamed_tokens_equal_greedy_search(translator):
     for line in [*sentences(2, 12), "日本 🎉 ü", "THE CAT SEES {x}", "THE CAT SEES THE DOG."]:
         bits = list(stream_tokens(translator, *cut(translator, line)))

@@ -34,7 +34,6 @@ def counted(work):
     return counter.get_total_flops()
 
 
-@pytest.mark.slow
 @each_case
 def test_flop_equal_those_that_torch_counts(settings):
     config = shape(**settings)
@@ -83,7 +82,6 @@ def bench(monkeypatch, *words):
     assert dispatch(["bench", *words, *small]) == 0
 
 
-@pytest.mark.slow
 def test_figures_of_training_are_consistent(monkeypatch, tmp_path, capsys):
     file = tmp_path / "bench.json"
     bench(monkeypatch, "train", "--precision", "fp32", "--json", str(file))
@@ -101,7 +99,6 @@ def test_figures_of_training_are_consistent(monkeypatch, tmp_path, capsys):
     assert found["peak_memory"] > 1e7
 
 
-@pytest.mark.slow
 def test_figures_of_translation_are_consistent(monkeypatch, capsys):
     monkeypatch.setattr(engine, "measure_matrix_rate", lambda *_: 1e12)
     bench(monkeypatch, "translate", "--cells", "3x2", "1x1", "--json", "-")
@@ -112,7 +109,6 @@ def test_figures_of_translation_are_consistent(monkeypatch, capsys):
         assert ratio == pytest.approx(row["tokens"] / row["sentences"])
 
 
-@pytest.mark.slow
 def test_the_whole_machine_is_measured(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(engine, "measure_matrix_rate", lambda *_: 1e12)
     file = tmp_path / "bench.json"

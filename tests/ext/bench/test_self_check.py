@@ -14,7 +14,6 @@ from headway.translation import Translator
 from support.toy_models import sentences, small_config
 
 
-@pytest.mark.slow
 def test_the_self_check_detects_a_broken_mask(translator, monkeypatch):
     assert all(finding.passed for finding in self_check(translator))
     monkeypatch.setattr(translator.model.decoder.layers[1].mixer, "causal", False)
@@ -23,7 +22,6 @@ def test_the_self_check_detects_a_broken_mask(translator, monkeypatch):
     assert "step-by-step decoding equals a full forward pass" in failed
 
 
-@pytest.mark.slow
 def test_the_self_check_detects_attention_to_padding(translator, monkeypatch):
     encode = translator.model.encode
     monkeypatch.setattr(translator.model, "encode", lambda source, segments=None: encode(source))
@@ -31,7 +29,6 @@ def test_the_self_check_detects_attention_to_padding(translator, monkeypatch):
     assert "padding changes no prediction" in failed
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(decoding.library() is None, reason="no native code")
 @pytest.mark.parametrize("precision", ["auto", "int8"])
 def test_the_self_check_detects_a_broken_engine(translator, tokenizer, precision):
@@ -52,7 +49,6 @@ def translator_of(tokenizer, seed=3):
     return translator
 
 
-@pytest.mark.slow
 def test_another_model_in_the_engine_is_detected(tokenizer):
     sources = tokenizer.encode_source(sentences(3, seed=1))
     translator = translator_of(tokenizer)
@@ -67,7 +63,6 @@ def test_another_model_in_the_engine_is_detected(tokenizer):
     assert passed == [False, False, True, True]  # both searches
 
 
-@pytest.mark.slow
 def test_other_gradients_are_detected(tokenizer):
     sources, targets = (
         encode(sentences(5, seed=1))

@@ -15,7 +15,6 @@ from headway.model import Transformer
 from headway.translation.engines.plain_engine import PlainEngine
 from support.engines import library, model_of, native, search, sources
 
-pytestmark = pytest.mark.slow
 D, HEADS, F, LAYERS, V, LENGTH = 64, 4, 256, 2, 300, 25
 
 

@@ -144,7 +144,6 @@ def list_recipes():
         yield from (f"+ {line}" for line in own if line not in usual)
 
 
-@pytest.mark.slow
 def test_every_command_of_every_scale_is_understood():
     given = replace(GIVEN, teacher="t.de", mono_source=["m.en"], mono_target=["m.de"])
     verbs = {"train": train, "evaluate": evaluate, "translate": translate}

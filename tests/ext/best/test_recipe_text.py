@@ -59,7 +59,6 @@ def prepared(tmp_path):
     return prepare_it
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [{}, {"text.drop-duplicates": "false", "text.max-tokens": "14"}]
 )

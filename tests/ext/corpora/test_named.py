@@ -180,7 +180,6 @@ def test_a_damaged_copy_is_fetched_again(mtdata, damage):
     assert files[1].read_bytes() == whole
 
 
-@pytest.mark.slow
 def test_an_interrupted_recipe_continues_after_its_last_whole_part(mtdata, cache):
     data = json.loads((mtdata / "data.json").read_text())
     broken = dict(data) | {THIRD: [["only German"]]}  # the stand-in ends in the middle of a file
@@ -201,7 +200,6 @@ def test_an_interrupted_recipe_continues_after_its_last_whole_part(mtdata, cache
     assert fetch("mtdata:three", place="valid") == fetch("mtdata:three:dev") == PAIRS[:10]
 
 
-@pytest.mark.slow
 def test_processes_that_need_one_corpus_fetch_it_once(mtdata, monkeypatch):
     monkeypatch.setenv("SLOW", "0.5")
     with ThreadPoolExecutor(3) as pool:
@@ -210,7 +208,6 @@ def test_processes_that_need_one_corpus_fetch_it_once(mtdata, monkeypatch):
     assert calls(mtdata) == ["get"]
 
 
-@pytest.mark.slow
 def test_the_manifest_records_where_the_text_is_from(mtdata):
     files = local_files(["mtdata:three"], ("en", "de"), "train", print)
     (about,) = list_origins([*files, "another.txt"])
@@ -305,7 +302,6 @@ def test_the_first_of_several_references_is_taken(tmp_path, monkeypatch):
     assert list_origins(paths)[0]["references"] == 2
 
 
-@pytest.mark.slow
 def test_prepare_accepts_names_and_records_them(mtdata, tmp_path, monkeypatch):
     """`headway prepare` fetches a test set from sacreBLEU's cache and drops its pairs from training."""
     kept = tmp_path / "sacrebleu" / "wmt14" / "full"

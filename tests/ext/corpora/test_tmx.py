@@ -30,7 +30,6 @@ def test_a_memory_gives_the_pairs_of_its_units(is_packed, tmp_path):
         read_pairs([path, path])
 
 
-@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     found = []
     for size in (211, 4_201):

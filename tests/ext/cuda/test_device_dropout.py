@@ -13,7 +13,6 @@ from headway.model.ops import PLAIN, Mask
 MASK = Mask(0x12345678, 0xFEDCBA98, 6554)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("other", [NativeOperations(), PLAIN])
 def test_results_and_gradients_equal_those_of_a_cpu(other, dtype):
@@ -31,7 +30,6 @@ def test_results_and_gradients_equal_those_of_a_cpu(other, dtype):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
-@pytest.mark.slow
 def test_the_compiled_kernel_computes_the_same(monkeypatch, caplog):
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
     fuse.cache_clear()

@@ -49,7 +49,6 @@ def test_beams_without_a_hypothesis_finish_nothing():
     assert_equal(*found)
 
 
-@pytest.mark.slow
 def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch):
     monkeypatch.setattr(fixed_engine, "KEPT_BYTES", 1)
     model, engine = model_of({}), None
@@ -60,7 +59,6 @@ def test_one_engine_translates_batches_of_all_shapes_alike(monkeypatch):
         assert len(engine._searches) <= 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("steps_unseen", [3, 100])
 def test_finished_sentences_leave_and_the_others_are_not_changed(monkeypatch, steps_unseen):
     monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", steps_unseen)
@@ -74,7 +72,6 @@ def test_finished_sentences_leave_and_the_others_are_not_changed(monkeypatch, st
         assert_equal(ours, search_batch(PlainEngine(model), texts, limits, **ends))
 
 
-@pytest.mark.slow
 def test_a_search_that_nobody_wants_stops(monkeypatch):
     monkeypatch.setattr(fixed_engine, "STEPS_UNSEEN", 2)
     model, texts = model_of({}), sources(4)
@@ -87,7 +84,6 @@ def test_a_search_that_nobody_wants_stops(monkeypatch):
     assert all(len(hypothesis.tokens) <= 2 for found in none for hypothesis in found)
 
 
-@pytest.mark.slow
 def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch():
     model, texts = model_of({}), sources(3)
     engine = FixedEngine(model)
@@ -103,7 +99,6 @@ def test_predictions_that_are_not_finite_are_reported_and_spoil_no_later_batch()
     assert search(engine, model, texts) == before
 
 
-@pytest.mark.slow
 def test_half_precision_gives_logits_near_those_of_fp32():
     model, texts = model_of(SHAPES["wide"]), sources(7)
     exact = search(FixedEngine(model), model, texts, beam=1)
@@ -168,7 +163,6 @@ def meta_model():
 WAITING = read_rows(__file__, "WAITING")
 
 
-@pytest.mark.slow
 def test_a_step_never_waits_and_launches_no_more_than_300_kernels():
     model = meta_model()
     model.target_positions.table = torch.empty(64, 64, device="meta")

@@ -28,7 +28,6 @@ def base():
     return replace(PRESETS["base"].model, source_vocab_size=37000, target_vocab_size=37000)
 
 
-@pytest.mark.slow
 def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(monkeypatch):
     packed = count_step(base(), LENGTHS, packed=True, monkeypatch=monkeypatch)
     padded = count_step(base(), LENGTHS, packed=False, monkeypatch=monkeypatch)
@@ -38,7 +37,6 @@ def test_a_step_of_base_takes_few_launches_and_waits_for_nothing_but_its_losses(
     assert packed.bytes.total() <= 1.2 * padded.bytes.total()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_packed", "changes"),
     [(True, {"agreement": 5.0, "cut": 0.1}), (False, {"optimizer": "muon"})],
@@ -83,7 +81,6 @@ def adam_without_fusion(adam, create, *args, **settings):
     create(adam, *args, **settings | {"fused": False})
 
 
-@pytest.mark.slow
 def test_packed_rows_of_many_epochs_have_one_shape(uninterrupted_run, monkeypatch):
     data = PreparedData.open(uninterrupted_run / "data")
     config = TrainingConfig(batch_tokens=600, micro_batch_tokens=300, packed=True)

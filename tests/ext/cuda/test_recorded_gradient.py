@@ -108,7 +108,6 @@ def replaying(trainer):
     return partial(RecordedGradient(trainer.model, CPU), trainer._compute)
 
 
-@pytest.mark.slow
 def test_a_replay_computes_what_an_ordinary_computation_does(trainer, recordings):
     rows, recorded = make_rows(trainer), replaying(trainer)
     found = []
@@ -124,7 +123,6 @@ def test_a_replay_computes_what_an_ordinary_computation_does(trainer, recordings
     assert recorded.func.has_recorded
 
 
-@pytest.mark.slow
 def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(trainer, recordings):
     recorded = replaying(trainer)
     for count, entries in enumerate(range(6, 6 + MOST_SHAPES + 2)):
@@ -140,7 +138,6 @@ def test_the_second_batch_of_each_of_a_few_shapes_is_recorded(trainer, recording
             assert len(recordings) == min(count + (seed > 0), MOST_SHAPES)
 
 
-@pytest.mark.slow
 def test_a_recording_keeps_what_it_reads(trainer, recordings):
     recorded = replaying(trainer)
     rows = make_rows(trainer)
@@ -153,7 +150,6 @@ def test_a_recording_keeps_what_it_reads(trainer, recordings):
     assert table() is not None
 
 
-@pytest.mark.slow
 def test_where_nothing_can_be_recorded_results_are_not_kept(trainer):
     recorded = replaying(trainer)
     for seed, row in enumerate(make_rows(trainer)):

@@ -89,7 +89,6 @@ def gradients(model, batch, *, bf16=False):
     return [sums, *found]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("precision", "changes"),
     [("fp64", {}), ("fp64", {"window": 5}), ("bf16", {"positions": "learned"})],
@@ -117,7 +116,6 @@ def test_losses_and_gradients_equal_those_with_masks(
         assert (one - right).norm() <= tolerance
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["padded", "bounded"])
 def test_two_batches_in_one_have_the_losses_and_gradients_of_both(
     kind, corpus, kernel, monkeypatch

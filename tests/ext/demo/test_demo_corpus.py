@@ -29,7 +29,6 @@ def examples():
     return list(generate("en", "de", COUNT, seed=5))
 
 
-@pytest.mark.slow
 def test_the_corpus_is_the_same_for_every_hash_seed_and_process(examples):
     script = (
         "import json; from headway.ext.demo import generate;"
@@ -80,7 +79,6 @@ def test_each_kind_has_its_share_of_the_corpus(examples):
         assert all(least < share / len(side) < most for share in shares.values()), shares
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pair", [("en", "fr"), ("ja", "en")])
 def test_a_source_has_one_target_in_every_corpus(pair):
     targets = {}
@@ -112,7 +110,6 @@ def test_intervals_have_the_same_years_and_numbers_the_same_digits(examples):
             assert digits[0] == digits[1], e
 
 
-@pytest.mark.slow
 def test_sentences_end_as_sentences_and_do_not_repeat_a_filling(examples):
     others = [e for pair in (("de", "fr"), ("fr", "en")) for e in generate(*pair, 701)]
     for e in [*examples, *others]:
@@ -125,7 +122,6 @@ def test_sentences_end_as_sentences_and_do_not_repeat_a_filling(examples):
             assert first != second
 
 
-@pytest.mark.slow
 def test_locales_without_frames_have_all_seventeen_kinds():
     for pair in (("es", "pt_BR"), ("en", "zh-Hant")):
         shares = Counter(e.kind for e in generate(*pair, 801))

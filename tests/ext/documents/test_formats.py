@@ -56,7 +56,6 @@ def test_the_time_for_a_file_grows_with_its_size(suffix, count, make):
     assert grows_less(work, count, 6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", sorted({suffix for suffix, *_ in SHAPES}))
 def test_the_time_for_repeated_marks_is_linear(suffix):
     for shape in SHAPES:

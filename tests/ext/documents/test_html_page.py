@@ -140,7 +140,6 @@ def random_html(chooser):
     return "".join(chooser.choices(nodes, k=chooser.randrange(40)))
 
 
-@pytest.mark.slow
 def test_every_tag_comes_back_once_and_no_word_is_lost():
     chooser = random.Random(4)
     for _ in range(300):
@@ -158,7 +157,6 @@ def test_every_tag_comes_back_once_and_no_word_is_lost():
             assert sorted(re.sub(r"\s", "", html.unescape(remaining))) == letters, source
 
 
-@pytest.mark.slow
 def test_well_formed_html_stays_well_formed():
     chooser = random.Random(5)
 
@@ -183,7 +181,6 @@ def test_well_formed_html_stays_well_formed():
         assert found.count("<") == source.count("<")
 
 
-@pytest.mark.slow
 @each_case
 def test_the_time_for_words_with_few_links_or_all_is_linear(source, link):
     """Tags between words of which none, or one, became all that there is."""

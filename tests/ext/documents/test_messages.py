@@ -140,7 +140,6 @@ def random_message(chooser, depth):
     return "".join(parts)
 
 
-@pytest.mark.slow
 def test_what_was_written_is_read_again_with_the_same_sentences():
     chooser = random.Random(1)
     seen = 0

@@ -81,7 +81,6 @@ def test_recorded_changes_and_strange_tables_keep_their_form():
     assert turn_word(style, ARABIC, "styles").endswith(style)
 
 
-@pytest.mark.slow
 def test_the_time_grows_with_the_length():
     def turn(count):
         return turn_word("<w:styles></w:styles>" * count, ARABIC, "styles")
@@ -119,7 +118,6 @@ def test_slides_are_mirrored():
     assert levels in turn(make(mirrored), ".pptx", part, ENGLISH)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "<c t='inlineStr'><is><t>a</t></is></c>"])
 def test_sheets_begin_at_the_right(text):
     def make(view, rows=f"<row>{text}</row>"):

@@ -59,14 +59,12 @@ def translated_word(body, translate=upper):
     return read_part(out, "word/document.xml").partition("<w:body>")[2].partition("</w:body>")[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", OFFICE_MAKERS)
 @pytest.mark.parametrize("promise", [unchanged, changed, damaged])
 def test_packages_keep_the_promises_of_documents(suffix, promise):
     assert [broken for seed in range(2) if (broken := promise(suffix, seed))] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".docx", ".epub"])
 def test_hostile_packages_are_refused_in_one_line(suffix):
     data = make_file(suffix, 1)
@@ -134,7 +132,6 @@ def test_runs_of_word_processing(source, expected):
     assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("styles", [[""], ["", BOLD], ["", BOLD, BOLD]])
 def test_the_time_for_texts_that_become_one_grows_with_their_number(styles):
     def work(count):
@@ -388,7 +385,6 @@ def test_a_file_without_its_main_part_is_damaged(suffix, missing):
         open_document(write_zip(left), f"x{suffix}")
 
 
-@pytest.mark.slow
 def test_templates_and_files_with_macros_are_read_as_documents():
     for made, suffixes in OFFICE_KINDS.items():
         data = make_file(made, 1)

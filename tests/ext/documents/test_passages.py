@@ -167,7 +167,6 @@ def test_the_words_of_a_text_that_lost_its_full_stop_stay_linked(translator):
     assert [each.translation.text for each in joined.sentences] == ["Zwei Hunde", "Eine Katze."]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["passage", "html"])
 def test_time_grows_linearly_with_passages_and_pages(what):
     work = {

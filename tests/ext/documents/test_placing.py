@@ -45,7 +45,6 @@ def test_a_note_behind_the_mark_of_a_sentence_stays_behind_the_sentence(source, 
     assert translated(source, expected.replace("<img>", ""), pairs) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("source", ["x {0}", "{1}", "<span class=a>{2}</span>{1}"])
 def test_many_elements_take_linear_time(source):
     def write(count):
@@ -107,7 +106,6 @@ def test_the_mark_of_a_note_is_no_part_of_the_word_before_it(name, source, text,
     assert document.write([Translated(text.upper(), links)]).decode() == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".html", ".md", ".xlf", ".docx", ".odt", ".pptx"])
 def test_every_text_is_written_once_however_the_words_are_linked(suffix):
     chooser, kept_count = random.Random(suffix), 0

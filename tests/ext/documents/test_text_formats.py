@@ -429,7 +429,6 @@ HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
 PLURAL = '# A note.\nmsgid "ä"\nmsgid_plural "ö"\nmsgstr[0] ""\nmsgstr[1] ""\n'
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("msgfmt") is None, reason="msgfmt is not installed")
 @pytest.mark.parametrize(
     "header",

@@ -85,7 +85,6 @@ def test_a_document_that_is_stopped_leaves_nothing_and_says_so(
     assert [path.name for path in page.parent.iterdir()] == ["page.md"]
 
 
-@pytest.mark.slow
 def test_other_files_are_lines(model_directory, tmp_path):
     source = "# a dog\n**the house**\n"
     for name in ("a.txt", "a.en"):

@@ -27,8 +27,6 @@ from support.toy_models import sentences, translate_words
 
 pytest.importorskip("ctranslate2")
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def parted():

@@ -25,7 +25,6 @@ from support.exchange_models import SMALL, random_model
 pytest.importorskip("ctranslate2")
 
 
-@pytest.mark.slow
 def test_an_export_has_a_certificate_and_a_card(small, tmp_path, capsys):
     # Blank lines do not count.
     for name in ("lines", "reference"):
@@ -50,7 +49,6 @@ def test_an_export_has_a_certificate_and_a_card(small, tmp_path, capsys):
     assert sorted(path.name for path in out.parent.iterdir()) == ["out"]
 
 
-@pytest.mark.slow
 def test_a_run_is_compared_on_its_validation_text(uninterrupted_run, tmp_path):
     """A run whose text is gone is compared on subwords, as is a model that is no run."""
     model = load_model(uninterrupted_run)
@@ -97,7 +95,6 @@ def test_an_import_of_an_export_has_its_settings_its_card_and_its_origin(
         import_model(back, tmp_path / "twice")
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of transformers
 @pytest.mark.parametrize("name", ["ctranslate2", "huggingface"])
 def test_the_code_in_the_card_loads_the_export(name, exports, capsys):
@@ -110,7 +107,6 @@ def test_the_code_in_the_card_loads_the_export(name, exports, capsys):
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.slow
 def test_a_failed_comparison_is_an_error_and_keeps_the_files(small, tmp_path, monkeypatch):
     monkeypatch.setattr("headway.ext.exchange.certificate.tolerance", lambda _: 1e-12)
     (tmp_path / "lines").write_text("the cat sees a tree\n")

@@ -25,7 +25,6 @@ from support.exchange_models import change_json
 pytest.importorskip("ctranslate2")
 
 
-@pytest.mark.slow
 def test_hostile_values_and_files_are_refused_within_bounds(model_directory, tmp_path):
     (tmp_path / "formats").mkdir()
     formats = write_models(model_directory, tmp_path / "formats")
@@ -50,7 +49,6 @@ def test_aliases_cannot_multiply_a_tensor(tmp_path):
         read_variables(tmp_path / "model.bin")
 
 
-@pytest.mark.slow
 def test_a_table_that_does_not_fit_its_vocabulary_is_refused_before_it_is_converted(tmp_path):
     """A table of bytes takes four times its memory in fp32."""
     (tmp_path / "config.json").write_text('{"add_source_eos": true}')
@@ -91,7 +89,6 @@ def nested_pickle():
     return b"\x80\x02})" + pairs + b"K\x01s."
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [
@@ -133,7 +130,6 @@ def test_tensors_that_torch_saved_are_read(tmp_path):
         assert all(torch.equal(found[name], state[name]) for name in state)
 
 
-@pytest.mark.slow
 def test_a_tensor_with_several_names_is_converted_once(tmp_path):
     tied = torch.zeros(1 << 20, 16, dtype=torch.half)
     file = tmp_path / "pytorch_model.bin"
@@ -144,7 +140,6 @@ def test_a_tensor_with_several_names_is_converted_once(tmp_path):
     assert len({tensor.data_ptr() for tensor in found.values()}) == 1
 
 
-@pytest.mark.slow
 def test_a_package_of_a_million_entries_is_refused_before_they_are_read(tmp_path):
     package = tmp_path / "x.argosmodel"
     entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", *[0] * 6, 0, 0, 0, 1, *[0] * 4, 0, 0) + b"x"

@@ -164,7 +164,6 @@ def test_offline_only_downloaded_models_are_used(
     assert Translator.load("org/small", "cpu").translate(LINES) == translator.translate(LINES)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["ctranslate2", "huggingface"])
 def test_a_model_of_another_program_is_imported_once(hub, small, exports, monkeypatch, form):
     published = hub.put("org/opus-mt-sv-fi", exports[form])

@@ -31,7 +31,6 @@ def copied(exports, form, folder):
     return Path(copy(exports[form], out))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("form", ["ctranslate2", "huggingface", "argos"])
 def test_a_model_of_another_program_is_imported_once(
     form, small, exports, tmp_path, monkeypatch, capsys
@@ -54,7 +53,6 @@ def test_a_model_of_another_program_is_imported_once(
         assert dispatch(["check", str(theirs), "--source", str(tmp_path / "text")]) == 0
 
 
-@pytest.mark.slow
 def test_changed_files_are_imported_again(exports, tmp_path):
     theirs = copied(exports, "huggingface", tmp_path)
     first = downloading.download_and_import(theirs)

@@ -71,7 +71,6 @@ def test_a_library_is_loaded_where_the_compiler_is_gone(own_sources, monkeypatch
     assert "no C++ compiler" in library._load.__wrapped__("one")[1]
 
 
-@pytest.mark.slow
 @compiled
 def test_a_damaged_library_is_compiled_again(own_sources):
     load = library._load.__wrapped__
@@ -180,7 +179,6 @@ def test_the_threads_of_native_code_are_those_of_torch():
 
 
 @compiled
-@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the instructions of x86-64")
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="no objdump")
 def test_a_variant_has_no_instructions_that_its_processors_lack():

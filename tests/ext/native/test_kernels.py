@@ -119,7 +119,6 @@ def test_cross_entropy_equals_torchs(dtype, smoothing):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, about itself
-@pytest.mark.slow
 def test_the_compiled_cross_entropy_equals_the_plain_one(monkeypatch, caplog):
     """Traced as on a GPU; to compile for a processor would take long and show nothing more."""
     monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))

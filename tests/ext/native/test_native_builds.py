@@ -30,7 +30,6 @@ def load_variant(variant):
 
 
 @native
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", KNOWN, ids=lambda variant: variant.name)
 def test_variants_for_different_processors_give_the_same_bits(variant):
     """Sums have one order at every vector width; only a variant without FMA differs in the last bits."""
@@ -56,7 +55,6 @@ def compare_with(other, most):
 
 
 @native
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("clang++") is None, reason="no clang++")
 def test_builds_of_different_compilers_give_the_same_bits(tmp_path, monkeypatch):
     """Except where one compiler fuses a product with a sum and the other does not."""
@@ -95,7 +93,6 @@ int main() {
 
 
 @native
-@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, -1], ids=["newest", "oldest"])
 def test_products_write_only_their_own_memory(place, tmp_path):
     """For any number of rows, also none; and a row alone equals the row among others."""
@@ -110,7 +107,6 @@ def test_products_write_only_their_own_memory(place, tmp_path):
 
 
 @native
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 def test_a_long_decoding_writes_only_its_own_memory():
     """In a new process, in a build that checks every address; the next call finds it.

@@ -44,7 +44,6 @@ def test_native_logits_equal_those_of_the_model(shape):
     assert distance(ours, exact) < 10 * distance(plain, exact) < 1e-3
 
 
-@pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", ["bf16", "int8"])
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -85,7 +84,6 @@ def test_a_native_rounded_map_equals_the_plain_version(precision, rows, inputs, 
     torch.testing.assert_close(found.double(), expected.double(), rtol=1e-5, atol=2e-4)
 
 
-@pytest.mark.slow
 @native
 @pytest.mark.parametrize(
     ("shape", "layers"),  # of seven layers, one is watched
@@ -210,7 +208,6 @@ def want_too_much():
         print(f"told: {error}")
 
 
-@pytest.mark.slow
 @native
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 def test_missing_memory_raises_an_error_and_the_process_goes_on(tmp_path):

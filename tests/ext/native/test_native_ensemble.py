@@ -18,7 +18,6 @@ def is_close(ours, theirs):
     return all(a.tokens == b.tokens and abs(a.score - b.score) < 1e-5 for a, b in pairs)
 
 
-@pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", ["native", "plain", "both"])

@@ -38,7 +38,6 @@ def test_a_choice_does_not_depend_on_other_lines(search, pair):
         assert list(translator.stream([line], small)) == [found]
 
 
-@pytest.mark.slow
 @native
 @pytest.mark.parametrize("way", ["ensemble", "backward", "samples"])
 def test_a_file_has_the_same_bytes_with_any_number_of_workers(
@@ -66,7 +65,6 @@ def test_a_file_has_the_same_bytes_with_any_number_of_workers(
     assert outputs[0].count(b"\n") == 17
 
 
-@pytest.mark.slow
 @native
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_translations_do_not_depend_on_the_number_of_threads(

@@ -105,7 +105,6 @@ def test_the_scale_paper_trains_no_layer_and_judges_none(tmp_path, monkeypatch):
     assert not result.claims
 
 
-@pytest.mark.slow
 def test_two_heads_learn_two_targets_that_one_head_does_not():
     one, two = (arguments_heads.train_two_targets(heads, 1, 120) for heads in (1, 2))
     assert two.right > 0.95
@@ -136,7 +135,6 @@ def test_without_the_mask_a_position_attends_to_later_ones():
     assert position == pytest.approx(0.5**0.5, rel=1e-3)
 
 
-@pytest.mark.slow
 def test_the_costs_of_heads_and_separable_convolutions_are_as_claimed():
     _, heads = arguments.compare_heads(16, 5)
     assert heads.verdict == "shown"
@@ -205,7 +203,6 @@ def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch):
         assert least <= np.mean(lifts) <= most
 
 
-@pytest.mark.slow
 def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path):
     work = Study(tmp_path, "toy")
     pairs = figures3to5.unseen_pairs(work)
@@ -218,7 +215,6 @@ def test_there_are_more_unseen_sentences_than_scored_ones(tmp_path):
     assert figures3to5.unseen_pairs(Study(tmp_path, "toy", corpus=given)) == given.test
 
 
-@pytest.mark.slow
 def test_the_figures_of_attention_heads_are_drawn(tmp_path):
     corpus = Bitext.built_in(300, 6)
     test = tuple(

@@ -246,7 +246,6 @@ def check_sides(ours, planned, favored, gain):
     assert (sign == "+") == (is_better != unit.startswith(LESS_IS_BETTER)), ours
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("experiment", "words", "favored"), TRENDS, ids=[words for _, words, _ in TRENDS])  # fmt: skip
 def test_a_trend_follows_the_scores_of_the_right_models(experiment, words, favored):
@@ -279,7 +278,6 @@ COMPARISONS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("experiment", "words", "favored"), COMPARISONS, ids=[words for _, words, _ in COMPARISONS])  # fmt: skip
 def test_two_models_are_compared_only_if_both_have_learned(experiment, words, favored):
@@ -290,7 +288,6 @@ def test_two_models_are_compared_only_if_both_have_learned(experiment, words, fa
         check_sides(claim.ours, work.planned, favored, gain)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(("experiment", "words", "favored"), MAY_FAIL, ids=[words for _, words, _ in MAY_FAIL])  # fmt: skip
 def test_a_setting_without_which_models_fail_is_judged_by_those_that_learn(

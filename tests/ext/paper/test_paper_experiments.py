@@ -42,7 +42,6 @@ def without_parameters(monkeypatch):
     monkeypatch.setattr(table3, "compare_parameters", list)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
 @pytest.mark.parametrize("name", [*TRAINED, *ARGUMENTS])
 def test_an_experiment_runs_at_toy_size(name, folder):
@@ -63,7 +62,6 @@ def test_an_experiment_runs_at_toy_size(name, folder):
         assert not any(claim.verdict == "does not" for claim in decided)
 
 
-@pytest.mark.slow
 def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path, monkeypatch):
     work = Study(tmp_path, "toy", seeds=(1,))
     result = reproduce("classification", work)
@@ -77,7 +75,6 @@ def test_both_encoders_classify_at_toy_size_and_are_not_trained_again(tmp_path, 
     assert reproduce("classification", work).tables == result.tables
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_parameters")
 @pytest.mark.parametrize("name", ["wmt14", "table3", "table4"])
 def test_the_scale_paper_writes_settings_that_can_be_loaded(name, tmp_path):
@@ -96,7 +93,6 @@ def test_the_scale_paper_writes_settings_that_can_be_loaded(name, tmp_path):
         assert config.model.d_model in (256, 512, 1024)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "optimizers"),
     [("table2", {"muon", "adam"}), ("table4", {"muon"}), ("schedule", {"adam"})],
@@ -197,7 +193,6 @@ def test_finished_results_are_reused_and_shown(tmp_path, monkeypatch):
     assert "F & G" not in write_report(Study(tmp_path, "toy")).read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_the_report_contains_its_figures(tmp_path):
     from headway.ext.paper import charts
 
@@ -227,7 +222,6 @@ def test_one_table_has_all_claims_in_the_papers_order():
     assert ["does not" in rows[0][3], "p = 0.04" in rows[0][3]] == [True, True]
 
 
-@pytest.mark.slow
 def test_an_experiment_that_fails_does_not_stop_the_next(tmp_path, capsys, monkeypatch):
     def fail(work):
         raise HeadwayError("it fails")
@@ -242,7 +236,6 @@ def test_an_experiment_that_fails_does_not_stop_the_next(tmp_path, capsys, monke
     assert "Tied embeddings" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
 def test_an_interrupted_experiment_leaves_its_finished_trainings(tmp_path, capsys, monkeypatch):
     run_trials = Study.run_trials
@@ -263,7 +256,6 @@ def test_an_interrupted_experiment_leaves_its_finished_trainings(tmp_path, capsy
     assert "perplexity " in text
 
 
-@pytest.mark.slow
 def test_a_second_command_in_the_same_directory_ends_before_it_does_anything(tmp_path, capsys):
     words = ["reproduce", "smoothing", "--scale", "paper", "--out", str(tmp_path)]
     with DirectoryLock(tmp_path):

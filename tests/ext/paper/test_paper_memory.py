@@ -56,7 +56,6 @@ def test_a_story_alone_equals_the_same_story_in_a_batch():
     torch.testing.assert_close(model(padded, questions)[:1], model(STORY, QUESTION))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("facts", [1, 2])
 def test_the_story_holds_the_answer(facts):
     questions = make_questions(facts, 200, 7)
@@ -71,7 +70,6 @@ def test_the_story_holds_the_answer(facts):
         assert moves[-1][-1] == question.answer
 
 
-@pytest.mark.slow
 def test_the_network_learns_where_people_are():
     words = StoryWords()
     data = words.tensors(make_questions(1, 500, 1))
@@ -81,7 +79,6 @@ def test_the_network_learns_where_people_are():
     assert count_right(model, words.tensors(make_questions(1, 200, 2))) > 80
 
 
-@pytest.mark.slow
 def test_the_experiment_answers_questions_that_were_not_seen(tmp_path, monkeypatch):
     work = Study(tmp_path, "toy", seeds=(7,))
     asked = []

@@ -237,7 +237,6 @@ def update_image(unit, s, p):
     return [[place(x, y) for x, y in row] for row in places]
 
 
-@pytest.mark.slow
 def test_the_extended_neural_gpu_follows_its_equations():
     model = make(NeuralGPU)
     assert isinstance(model, NeuralGPU)
@@ -258,7 +257,6 @@ def test_the_extended_neural_gpu_follows_its_equations():
         p[row][0] = model.target_embedding.weight[token]
 
 
-@pytest.mark.slow
 def test_the_rivals_train_beside_the_transformer(tmp_path, monkeypatch):
     def is_short(source, target):
         return max(len(source), len(target)) <= 25  # a step of a Neural GPU reads one token

@@ -68,7 +68,6 @@ def test_results_follow_all_that_measures_and_judges(experiment, parts):
     assert not any(name.startswith(("ext/server/", "cli/", "ext/best/")) for name in names)
 
 
-@pytest.mark.slow
 def test_data_are_prepared_again_by_other_code(tmp_path, monkeypatch):
     pairs = tuple((f"a b {c}", f"d e {c}") for c in "fghijklmnopqrstuvwxyz")
     text = Bitext("text", pairs[:-1], pairs[-1:], pairs[-1:], ("en", "de"))

@@ -58,7 +58,6 @@ def test_centered_dilated_layers_may_never_connect_the_ends_of_a_sentence():
     assert layers_by_gradient(dilated, 5, k=3, alone=True) == 2  # 4 = 3 + 1 does not
 
 
-@pytest.mark.slow
 def test_a_path_is_judged_inside_one_sentence():
     table, *claims = table1.find_paths((9,))
     assert isinstance(table, Table)
@@ -95,7 +94,6 @@ def test_the_crossing_is_the_point_where_two_curves_meet():
     assert find_crossing(sizes, [1] * 5, [2] * 5) is None
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
 def test_table_1_runs_at_toy_size(tmp_path):
     result = reproduce("table1", Study(tmp_path, "toy", seeds=(1,)))

@@ -113,7 +113,6 @@ def test_the_vocabularies_found_give_the_printed_parameters():
     assert common_vocabulary([*others, (TABLE3[-1], shapes()[-1][1])]) is None
 
 
-@pytest.mark.slow
 def test_operations_counted_on_the_meta_device_equal_those_of_a_real_model():
     length, rows = 5, 3
     model = Transformer(ODD)
@@ -211,7 +210,6 @@ def test_described_claims_name_trainings_and_the_papers_numbers(tmp_path):
                 assert claim.paper in ("not separated", nats if claim.score == "nats" else less)
 
 
-@pytest.mark.slow
 def test_table_4_runs_at_toy_size_and_reuses_its_results(tmp_path, monkeypatch):
     work = Study(tmp_path, scale="toy", seeds=(1,))
     result = reproduce("table4", work)

@@ -109,7 +109,6 @@ def test_parts_of_the_text_share_no_sentence():
     assert short.fingerprint != text.fingerprint
 
 
-@pytest.mark.slow
 def test_the_test_text_is_kept_out_of_training(tmp_path):
     pairs = tuple((f"the word {c} is here", f"das Wort {c} ist da") for c in ascii_lowercase)
     other, config = (("the other one", "das andere"),), TextConfig(vocab_size=300)
@@ -128,7 +127,6 @@ def set_to_zero(model):
         parameter.data.zero_()
 
 
-@pytest.mark.slow
 def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(tmp_path, monkeypatch):
     shown = []
     work = Study(tmp_path, "toy", show=shown.append)
@@ -167,7 +165,6 @@ def test_a_trial_is_reused_unless_settings_text_seed_or_change_differ(tmp_path, 
     assert zeros.scores["perplexity"] > first.scores["perplexity"] / 2
 
 
-@pytest.mark.slow
 def test_a_trial_in_a_worker_is_the_same_as_in_this_process(trained, tmp_path, monkeypatch):
     monkeypatch.setattr("headway.ext.paper.running.study.run_together", run_together)
     work = Study(tmp_path, "toy", processes=2)
@@ -181,7 +178,6 @@ def halve_and_remove_mask(model):
     remove_mask(model)
 
 
-@pytest.mark.slow
 def test_an_interrupted_trial_begins_again(tmp_path, monkeypatch):
     gradient = Trainer._gradient
     plan = PlannedTrial("base", Study(tmp_path, "toy").published_base, change=halve_and_remove_mask)
@@ -206,7 +202,6 @@ def test_an_interrupted_trial_begins_again(tmp_path, monkeypatch):
     assert not [*tmp_path.glob("*/trials/*/run")]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("copied_trainings")
 def test_trainings_of_other_machines_count_if_they_are_the_same(tmp_path, monkeypatch):
     """Another device and other libraries are another machine; other settings are another training."""

@@ -31,7 +31,6 @@ def test_the_longest_term_is_taken_as_whole_words():
     assert found(glossary, "黒猫が好き") == ["猫"]
 
 
-@pytest.mark.slow
 def test_a_term_is_found_wherever_no_word_goes_on():
     """Also between letters of scripts without spaces, of which Unicode has more blocks than one thinks."""
     every = [c for c in map(chr, range(0x40000)) if c.isalnum() and not is_word_character(c)]

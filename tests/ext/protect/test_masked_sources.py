@@ -79,7 +79,6 @@ def write(tokenizer, source, links, *words, translation="die Katze sieht Haus.")
     return mask(tokenizer, source, *words).restore(tokenizer, tokens, [*links]).text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
     [
@@ -103,14 +102,12 @@ def test_placeholders_and_tags_are_kept(translator, search):
             assert all(s < counts[0] and t < counts[1] for s, t in translation.alignment or [])
 
 
-@pytest.mark.slow
 def test_a_line_with_placeholders_does_not_depend_on_other_lines(translator):
     own = translator.with_glossary(Glossary.of({"cat": "Kater", "green house": ["Hund"]}))
     lines = strings(10, 4)
     assert [own.translate(line, SEARCH) for line in lines] == own.translate(lines, SEARCH)
 
 
-@pytest.mark.slow
 def test_lines_that_have_nothing_to_keep_get_the_same_bits(translator):
     lines = [*sentences(8, 6), "1.5%", "1,000 kg – 3 m"]
     mixed = [line for pair in zip(lines, strings(10, 7), strict=True) for line in pair]
@@ -196,7 +193,6 @@ def test_samples_cannot_follow_a_glossary(translator):
         translator.translate("a", replace(SEARCH, sample=True), glossary=Glossary.of({"a": "b"}))
 
 
-@pytest.mark.slow
 def test_a_streamed_translation_keeps_placeholders(translator):
     for line in strings(6, 5):
         for piece in cut(translator, line):
@@ -312,7 +308,6 @@ def test_references_are_read_as_their_characters(tokenizer):
     assert (masked.words, restored.words) == ([0, 0, 1, 2, 3], [0, 1, 2, 3, 4])
 
 
-@pytest.mark.slow
 def test_a_masked_source_says_where_its_piece_has_what_is_protected(tokenizer):
     chooser = random.Random(7)
     parts = [*PARTS.split(), "5 km", "the cat"]
@@ -468,7 +463,6 @@ def test_the_renderings_of_a_term_are_tokenized_once_for_a_text(translator, monk
     assert 3 * 64 <= counted < 4 * 64  # alone, after a space and after a bracket
 
 
-@pytest.mark.slow
 def test_a_line_of_words_and_common_marks_is_cut_as_every_line(translator):
     """Such a line goes a shorter way, which must change nothing."""
     chooser = random.Random(3)
@@ -610,7 +604,6 @@ def test_a_prefix_stays_and_terms_come_behind_it(translator, monkeypatch):
         assert "Kater" in found.text.removeprefix("die Katze")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("search", "natural"),
     [

@@ -30,7 +30,6 @@ def test_numbers_in_one_text_only_are_counted():
     assert count_different_numbers("one of 12", "einer von 12") == 0
 
 
-@pytest.mark.slow
 def test_marks_in_any_order_are_read():
     chooser = random.Random(1)
     letters = "0123456789:., apmAPM٣²½KUhr千\u202f-"
@@ -41,7 +40,6 @@ def test_marks_in_any_order_are_read():
         assert all(spell_numbers(text))
 
 
-@pytest.mark.slow
 def test_the_time_to_compare_is_linear():
     def compare(count):
         texts = [" ".join(str(first + n) for n in range(count)) for first in (1000, 500_000)]
@@ -61,7 +59,6 @@ def test_forms_are_those_that_a_translation_may_have():
     ]
 
 
-@pytest.mark.slow
 def test_right_translations_agree_and_changed_ones_do_not():
     pytest.importorskip("babel")
     pytest.importorskip("num2words")

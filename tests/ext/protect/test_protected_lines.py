@@ -110,7 +110,6 @@ NORMALIZED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("line", NORMALIZED)
 def test_normalization_that_adds_or_removes_words_leaves_links_in_range(line):
     tokenizer = normalizing_tokenizer()
@@ -217,7 +216,6 @@ def list_read(translator, line):
     return [(piece.masked_source or piece).ids for piece in cut(translator, line)]
 
 
-@pytest.mark.slow
 def test_every_invisible_character_is_read_as_nothing(translator):
     assert len(UNSEEN) > 4_000
     lines = ["The cat {x} sees 5 km of the house", "The cat sees the house."]
@@ -230,7 +228,6 @@ def test_every_invisible_character_is_read_as_nothing(translator):
             assert find_protected_text(text) == [], ascii(unseen)
 
 
-@pytest.mark.slow
 def test_a_thousand_lines_of_decomposed_letters_are_read_as_composed_ones(translator):
     letters = [c for c in map(chr, range(0xC0, 0x2000)) if len(unicodedata.normalize("NFD", c)) > 1]
     letters += [chr(c) for c in range(0xAC00, 0xD7A4, 97)]
@@ -311,7 +308,6 @@ def test_an_i_keeps_its_dot(language):
     assert to_small_letters("ILL IN IT", "de") == "Ill in it"
 
 
-@pytest.mark.slow
 def test_the_time_grows_with_the_length():
     started = time.process_time()
     to_small_letters(". " * 500_000, "en")

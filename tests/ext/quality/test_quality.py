@@ -221,7 +221,6 @@ def test_a_repair_of_numbers_keeps_the_words(rated, monkeypatch):
 
 
 @native  # other products depend on the batch in their last bits
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_quality_depends_on_the_line_alone(rated, precision):
     translator = Translator.load(rated)
@@ -238,7 +237,6 @@ def test_quality_depends_on_the_line_alone(rated, precision):
         assert all(t.quality is not None and 0 <= t.quality <= 1 for t in n_best)
 
 
-@pytest.mark.slow
 def test_a_translation_is_only_replaced_by_a_sounder_one(rated):
     translator = Translator.load(rated)
     lines = sentences(30, 9)
@@ -310,7 +308,6 @@ def test_numbers_that_a_masked_source_requires_anyway_are_required_once(numbered
     )
 
 
-@pytest.mark.slow
 def test_a_glossary_never_raises_a_quality(rated):
     """Of single sentences, lines of several pieces, and n-best lists, whatever the rendering."""
     translator = Translator.load(rated)
@@ -369,7 +366,6 @@ def test_a_calibration_compares_what_a_user_reads(rated):
     assert not np.isnan(examine_lines(shallow, lines, references)).any()
 
 
-@pytest.mark.slow
 def test_commands_print_it_and_learn_it(rated, model_directory, tmp_path, capsys):
     model, lines = tmp_path / "model", [*sentences(7, 7), ""]
     shutil.copytree(model_directory, model)

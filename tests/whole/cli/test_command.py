@@ -20,7 +20,6 @@ from support.command import BIN, fork_headway, headway
 from support.processes import fork
 
 
-@pytest.mark.slow
 def test_help_takes_less_than_a_third_of_a_second():
     times = []
     for _ in range(5):
@@ -77,7 +76,6 @@ def test_a_name_that_is_not_utf8_gives_an_error_of_one_line(line, code, says, ca
     assert printed.out == ""
 
 
-@pytest.mark.slow
 def test_a_mistake_is_reported_before_torch_is_imported():
     mistakes = [
         (["train", "run", "--preset", "tinny"], 2),
@@ -144,7 +142,6 @@ def test_without_a_standard_error_messages_do_not_join_the_output():
     assert (result.returncode, result.stdout) == (2, "")
 
 
-@pytest.mark.slow
 def test_a_signal_ends_an_export_without_a_trace(model_directory, tmp_path):
     out = tmp_path / "out"
     words = ["export", str(model_directory), str(out), "--to", "ctranslate2", "--no-verify"]

@@ -116,7 +116,6 @@ def test_plain_output_has_as_many_lines_for_each_line(job, monkeypatch, capsys):
     assert capsys.readouterr().out.split("\n") == written
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES, ids=" ".join)
 def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupted_one(
     mode, job, monkeypatch
@@ -150,7 +149,6 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
     assert not beside(job.out)
 
 
-@pytest.mark.slow
 @needs_workers
 def test_the_bytes_do_not_depend_on_workers(job):
     job.out = job.out.with_suffix(".gz")
@@ -165,7 +163,6 @@ def test_the_bytes_do_not_depend_on_workers(job):
     assert job.out.read_bytes() == gzip.compress(b"", mtime=0)
 
 
-@pytest.mark.slow
 @needs_workers
 def test_a_process_that_is_killed_goes_on_where_it_was(job, tmp_path):
     job.source.write_text(TEXT * 5)
@@ -225,7 +222,6 @@ def test_an_older_output_stays_until_the_new_one_is_complete(job, translated, ca
     assert " words/s\n" in said
 
 
-@pytest.mark.slow
 @each_case
 def test_an_output_of_something_else_starts_again_and_says_so(change, said, job, capsys):
     folder, mode = job.out.parent, []
@@ -249,7 +245,6 @@ def test_an_output_of_something_else_starts_again_and_says_so(change, said, job,
     assert not beside(job.out)
 
 
-@pytest.mark.slow
 def test_windows_that_are_translated_at_once_give_the_same_file(job, translated, monkeypatch):
     monkeypatch.setitem(file_translation.WINDOWS_AT_ONCE, "cpu", 3)
     monkeypatch.setattr(token_search, "make_engine", lambda model, name: FixedEngine(model))
@@ -270,7 +265,6 @@ def test_compressed_files_hold_the_same_text(suffix, job, translated):
         assert file.read() == b""
 
 
-@pytest.mark.slow
 def test_the_byte_order_mark_and_the_line_ends_stay(job, translated):
     job.source.write_bytes(codecs.BOM_UTF8 + TEXT.encode().replace(b"\n", b"\r\n"))
     job.interrupt()
@@ -347,7 +341,6 @@ def test_an_evaluation_names_files_in_the_wrong_order(job, tmp_path):
             dispatch(["evaluate", str(job.model), "--source", source, "--reference", english])
 
 
-@pytest.mark.slow
 def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(job, tmp_path, monkeypatch):
     out = tmp_path / "text.de"
     out.write_text("older\n")
@@ -369,7 +362,6 @@ def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(job, tmp_path, monk
         dispatch([*words, "--output", str(tmp_path / "link")])
 
 
-@pytest.mark.slow
 def test_a_glossary_decides_terms_and_belongs_to_what_a_resume_checks(job, tmp_path, capsys):
     terms = tmp_path / "terms.tsv"
     terms.write_text("cat\tKater\ndog\t\tkeep\n", encoding="utf-8")

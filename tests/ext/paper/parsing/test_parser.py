@@ -122,7 +122,6 @@ def test_each_tree_of_a_treebank_has_a_line_also_without_words(tmp_path, capsys,
     assert same_scores.splitlines()[-1] == scores.splitlines()[-1]
 
 
-@pytest.mark.slow
 def test_the_commands_treebank_and_parse_work_together(tmp_path, capsys, monkeypatch, parser):
     path, _, _ = parser
     for name, trees in (("train", make_treebank(50, 2)), ("valid", make_treebank(9, 3))):

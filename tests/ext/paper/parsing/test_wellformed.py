@@ -60,7 +60,6 @@ def insert_numbers(ids, numbers):
     return [token for i in ids for token in ([next(rest), i] if numbers and i in TAGS else [i])]
 
 
-@pytest.mark.slow
 @both_vocabularies
 @pytest.mark.parametrize("seed", range(2))
 def test_a_wide_search_finds_the_most_probable_of_all_trees(seed, subwords):
@@ -83,7 +82,6 @@ def test_a_wide_search_finds_the_most_probable_of_all_trees(seed, subwords):
     assert found.log_probability == pytest.approx(log_probability(best), abs=1e-4)
 
 
-@pytest.mark.slow
 @both_vocabularies
 def test_a_token_is_allowed_exactly_if_a_tree_can_continue_with_it(subwords):
     vocabulary, words = TreeVocabulary(subwords, 1), 2
@@ -99,7 +97,6 @@ def test_a_token_is_allowed_exactly_if_a_tree_can_continue_with_it(subwords):
         assert allowed == {t for t in range(len(subwords)) if (*start, t) in starts}
 
 
-@pytest.mark.slow
 @both_vocabularies
 @pytest.mark.parametrize("beam", [1, 3])
 def test_every_result_is_a_tree_of_its_sentence(beam, subwords):
