@@ -95,7 +95,7 @@ outside-documents: $(VENV)/.installed $(TOOLS)/office/.installed
 		--epubcheck "$(EPUBCHECK)"
 
 outside-best: $(VENV)/.installed
-	$(BIN)/python tests/outside/best_campaign.py --kills 20
+	$(BIN)/python tests/outside/kills.py best
 
 outside-ranks: $(VENV)/.installed
 	$(BIN)/python tests/outside/changing_ranks.py
@@ -106,7 +106,7 @@ outside-disk: $(VENV)/.installed
 # Two text files with line n of one translating line n of the other.
 CORPUS ?= runs/demo-text/train.en runs/demo-text/train.de
 outside-prepare: $(VENV)/.installed
-	$(BIN)/python tests/outside/prepare_campaign.py $(CORPUS) --copies 10
+	$(BIN)/python tests/outside/kills.py prepare $(CORPUS)
 
 # Not a part of test-outside: it makes an environment of 1 GB for each pair of versions of Python and torch, one after
 # the other. "lowest" in place of a version of torch installs every package at its floor. PAIRS="3.13:2.13.0" chooses.
@@ -124,7 +124,7 @@ outside-matrix: $(TOOLS)/matrix/.installed
 	done; echo "failed:$${failed:- none}"; test -z "$$failed"
 
 outside-bulk: $(VENV)/.installed
-	$(BIN)/python tests/outside/bulk_campaign.py $(MODEL) $(LINES)
+	$(BIN)/python tests/outside/kills.py translate $(LINES) --model $(MODEL)
 
 # The emulator is Debian's package qemu-user.
 outside-wheel: $(VENV)/.installed wheel

@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from prepare_campaign import OPTIONS, hash_directory, write_copies
+from kills import OPTIONS, hash_files, write_copies
 from two_machines import MACHINES, machines
 
 from headway.text.lines import open_bytes
@@ -148,9 +148,7 @@ class Cluster(Campaign):
     def compare_with_alone(self, out):
         """Check that a result has the bytes of the one that two worker processes made."""
         alone = out.with_name(f"{out.name.partition('-')[0]}-alone")
-        hashes = [
-            hash_directory(path) if path.is_dir() else path.read_bytes() for path in (out, alone)
-        ]
+        hashes = [hash_files(path) for path in (out, alone)]
         self.expect(hashes[0] == hashes[1], f"{out.name} differs from {alone.name}")
         self.counts["results compared"] += 1
 

@@ -50,23 +50,7 @@ def formula(source):
     return f'<sheetData><row r="9"><c r="C9"><f>{escape(source)}</f></c></row></sheetData>'
 
 
-@pytest.mark.parametrize(
-    ("more", "kept"),
-    [
-        ("", set()),
-        (formula('COUNTIF(A1:A6,"Yes")'), {"Yes"}),
-        (formula('IF(A1="yes",1,0)+SUMIFS(B:B,A:A,"<>No")'), {"Yes", "No"}),
-        (formula('COUNTIF(A:A,"Yes*")'), {"Yes", "Yes, sir"}),
-        (formula('COUNTIF(A:A,">=No")'), {"No"}),
-        (formula('ISNUMBER(SEARCH("sir",A1))'), {"Yes, sir"}),
-        (formula('MATCH("done",A1:A6,0)&" found"'), {"done"}),
-        (formula('CONCATENATE(A1,"Yes")&"No"'), set()),  # it compares nothing
-        ('<dataValidations><dataValidation type="list" sqref="A1"><formula1>"Yes,No"</formula1></dataValidation></dataValidations>', {"Yes", "No"}),
-        ('<conditionalFormatting sqref="A1:A6"><cfRule type="cellIs" operator="equal"><formula>"done"</formula></cfRule></conditionalFormatting>', {"done"}),
-        ('<conditionalFormatting sqref="A1:A6"><cfRule type="containsText"><formula>NOT(ISERROR(SEARCH("sir",A1)))</formula></cfRule></conditionalFormatting>', {"Yes, sir"}),
-        ('<autoFilter ref="A1:A6"><filterColumn colId="0"><filters><filter val="dog"/></filters></filterColumn></autoFilter>', {"dog"}),
-    ],
-)  # fmt: skip
+@each_case
 def test_texts_that_a_workbook_compares_stay(more, kept):
     texts = ["Yes", "No", "Yes, sir", "done", "a cat", "dog"]
     found = translate_cells(texts, more)

@@ -5,13 +5,10 @@ import pytest
 from headway.errors import HeadwayError
 from headway.ext.documents.paragraph import Translated
 from headway.ext.documents.xml_source import XmlTags, XmlText
+from support.cases import each_case
 from support.documents import translate
 
 OUTLINED = "<doc>\n <t>One <b>two</b>.</t><k>keep</k>\n <t>Three</t>\n</doc>"
-
-
-def texts(source, tags):
-    return [paragraph.text for paragraph in XmlText(source, tags).paragraphs]
 
 
 def upper(source, tags):
@@ -19,25 +16,11 @@ def upper(source, tags):
     return text.write([translate(paragraph, str.upper) for paragraph in text.paragraphs])
 
 
-@pytest.mark.parametrize(
-    ("source", "tags", "expected"),
-    [
-        ("A <b>red</b> ball", XmlTags(), ["A red ball"]),
-        ("<t>One</t><t>Two</t>", XmlTags(), ["One", "Two"]),
-        ("<t>One</t><t>Two</t>", XmlTags(inline=frozenset({"t"})), ["OneTwo"]),
-        ("<t>One</t><t>Two</t>", XmlTags(is_outlined=False), ["OneTwo"]),
-        ("One<br/>two", XmlTags(), ["Onetwo"]),
-        ("One<br/>two", XmlTags(frozenset({"br"})), ["One", "two"]),
-        ("One <i><b>two</b></i>", XmlTags(), ["One two"]),
-        ("One <x>two</x> three", XmlTags(ignored=frozenset({"x"})), ["One two three"]),
-        (OUTLINED, XmlTags(ignored=frozenset({"k"})), ["One two.", "Three"]),
-        ("<?xml version='1.0'?><r>A &amp; B<!-- no --></r>", XmlTags(), ["A & B"]),
-        ("A <![CDATA[<b>]]> C", XmlTags(), ["A <b> C"]),
-    ],
-)
+@each_case
 def test_texts_between_tags(source, tags, expected):
-    assert texts(source, tags) == expected
-    text = XmlText(source, tags)
+    given = {k: frozenset(v) if isinstance(v, list) else v for k, v in tags.items()}
+    text = XmlText(source, XmlTags(**given))
+    assert [paragraph.text for paragraph in text.paragraphs] == expected
     assert text.write([Translated(each) for each in expected]) == source
 
 

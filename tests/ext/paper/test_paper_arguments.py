@@ -15,6 +15,7 @@ from headway.ext.paper.experiments import (
     feed_forward,
     figures3to5,
     figures3to5_heads,
+    figures3to5_links,
     positions,
     scaling,
     tying,
@@ -34,6 +35,7 @@ from headway.ext.paper.running.study import Study
 from headway.ext.paper.running.unmasking import remove_mask
 from headway.ext.pictures import AttentionMap
 from headway.model import Transformer, sinusoids
+from support.cases import each_case
 
 
 def test_the_variance_is_d_k_and_scaling_makes_it_one():
@@ -147,19 +149,9 @@ def test_the_costs_of_heads_and_separable_convolutions_are_as_claimed():
     assert both[1:3] == pytest.approx((2, 12), rel=0.05)  # QK^T and AV; 4 maps and 2 · 4 d d
 
 
-@pytest.mark.parametrize(
-    ("rule", "sentence", "query", "key"),
-    [
-        (find_distant, "The man who sang the song on Saturday comes from Egypt.", "comes", "who"),
-        (find_distant, "If it rains on Monday, Paula will open the window.", "will", "If"),
-        (find_distant, "The shop opens at 8:00 AM and closes at 5:00 PM.", "closes", "opens"),
-        (find_anaphora, "Is the table at the airport? Clara cannot find it.", "it.", "table"),
-        (find_anaphora, "Although Tina was tired, she sang the song at noon.", "she", "Tina"),
-        (find_anaphora, "Felix repairs the lamp and sells it for $3.", "it", "lamp"),
-    ],
-)
+@each_case
 def test_rules_find_the_words_that_belong_together(rule, sentence, query, key):
-    link = rule(sentence)
+    link = getattr(figures3to5_links, rule)(sentence)
     assert link
     words = sentence.split()
     assert (words[link.query], words[link.key]) == (query, key)

@@ -201,28 +201,10 @@ def test_a_streamed_translation_keeps_placeholders(translator):
 
 
 def test_tags_stand_around_the_translations_of_their_words(tokenizer):
-    # Elements change places with their words, without a full stop that they do not have in the source.
-    swapped = [(0, 0), (1, 3), (2, 2), (3, 1)]
-    # One link far away does not make an element swallow the words between.
-    far = [(0, 0), (0, 2), (1, 3), (2, 1)]
-    for source, links, text in (
-        ("the <b>cat sees</b> house.", STRAIGHT, "die <b>Katze sieht</b> Haus."),
-        ("the cat sees <b>house</b>.", STRAIGHT, "die Katze sieht <b>Haus</b>."),
-        ("the cat sees <b>house.</b>", STRAIGHT, "die Katze sieht <b>Haus.</b>"),
-        ("<b>the <i>cat</i></b> sees house.", STRAIGHT, "<b>die <i>Katze</i></b> sieht Haus."),
-        ("the <x/> cat sees house.", STRAIGHT, "die <x/> Katze sieht Haus."),
-        ("the cat sees house.<x/>", STRAIGHT, "die Katze sieht Haus.<x/>"),
-        ("the cat sees house<x/>.", STRAIGHT, "die Katze sieht Haus<x/>."),
-        ("the <0>cat</0> sees <1>house</1>.", swapped, "die <1>Katze</1> sieht <0>Haus</0>."),
-        ("<b>the cat</b> <i>sees</i> house.", far, "die <i>Katze</i> <b>sieht Haus</b>."),
-        # Two elements with the same word: neither crosses the other, nor begins where the other ends.
-        (
-            "the <0>cat</0> <1>sees</1> house.",
-            [(1, 1), (2, 0), (2, 1)],
-            "<1>die</1> <0>Katze</0> sieht Haus.",
-        ),
+    for source, links, text in read_rows(
+        __file__, "test_tags_stand_around_the_translations_of_their_words"
     ):
-        assert write(tokenizer, source, links) == text
+        assert write(tokenizer, source, map(tuple, links)) == text
     marks = write(tokenizer, "the <b>cat</b>.", [(1, 0)], translation="किताबें।")
     assert marks == "<b>किताबें</b>।"  # a sign of a vowel is no mark
     both = [(0, 0), (1, 1), (1, 3), (2, 2), (3, 3)]
@@ -561,25 +543,12 @@ def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator):
 
 
 def test_a_rendering_takes_the_place_of_the_words_linked_to_its_term(translator):
-    straight = {0: 0, 1: 1, 2: 2, 3: 3}
-    for source, target, links, terms, expected in (
-        ("the cat sees it", "die Katze mag es.", straight, {"cat": "Kater", "sees": "Hut"}, "die Kater Hut es."),
-        ("the cat sees it", "die Katze sieht, es.", straight, {"cat": "Kater"}, "die Kater sieht, es."),
-        ("a dog and a cat", "die Katze und Hund", {1: 4, 3: 1}, {"cat": "Kater", "dog": "Hut"}, "die Kater und Hut"),
-        # The beginning of a sentence has a capital; only neighbors take the place of several words.
-        ("Green house sees", "Ein Bau sieht das", {0: 0, 1: 1, 3: 1}, {"green_house": "haus"}, "Haus sieht das"),
-        # A term that nothing translates keeps its relative place.
-        ("the cat house", "die Katze sieht", {1: 1}, {"cat": "Kater", "house": "Hut"}, "die Kater Hut sieht"),
-        # An article stays before its noun.
-        ("cat sees it", "die Katze sieht es", {0: 0, 1: 0, 2: 1, 3: 2}, {"cat": "Kater"}, "die Kater sieht es"),
-        # A translation that has the rendering stays.
-        ("the cat", "यह किताब है", {1: 1}, {"cat": "किताब"}, "यह किताब है"),
-        # Where no spaces separate words, each character is one.
-        ("the cat", "犬が猫を見る", {2: 1}, {"cat": "Kater"}, "犬がKaterを見る"),
-    ):  # fmt: skip
+    for source, target, links, terms, expected in read_rows(
+        __file__, "test_a_rendering_takes_the_place_of_the_words_linked_to_its_term"
+    ):
         size = len(target.split()) if " " in target else len(target)
         weights = [
-            [float(links.get(n) == s) for s in range(len(source.split()))] for n in range(size)
+            [float(links.get(str(n)) == s) for s in range(len(source.split()))] for n in range(size)
         ]
         found = place(translator, source, target, weights, **terms)
         assert found == expected, found
