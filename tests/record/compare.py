@@ -100,74 +100,49 @@ def report(before, after, sections, changes):
 
 
 def differences(before, after, section):
-    """Yield the differences of a section, file by file."""
-    names = {
-        path.relative_to(side).as_posix()
-        for side in (before, after)
-        for path in (side / section).rglob("*")
-        if path.is_file()
-    }
-    for name in sorted(names):
-        contents = [path.read_bytes() if path.is_file() else None for path in (before / name, after / name)]  # fmt: skip
-        yield from compare_contents(name, *contents)
+    """Yield the differences of a section: line by line in files of one length, else where lines came or went."""
+    sides = [read_files(side / section) for side in (before, after)]
+    for name in sorted(sides[0].keys() | sides[1].keys()):
+        one, other = (side.get(name, []) for side in sides)
+        blocks = [("replace", 0, len(one), 0, len(other))]
+        if len(one) != len(other):
+            blocks = difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+        for kind, low, high, other_low, other_high in blocks:
+            pairs = zip_longest(one[low:high], other[other_low:other_high])
+            for number, pair in enumerate(pairs, low + 1) if kind != "equal" else ():
+                if pair[0] != pair[1]:
+                    yield Difference(name, number, *pair)
 
 
-def compare_contents(name, before, after):
-    """Yield the differences of two files; None: there is no such file."""
-    if before == after:
-        return
-    one, other = before or b"", after or b""
-    if all(content[:2] == b"PK" for content in (one, other)):
-        members = [read_members(content) for content in (one, other)]
-        for member in sorted(members[0].keys() | members[1].keys()):
-            yield from compare_contents(
-                f"{name}/{member}", *(found.get(member) for found in members)
-            )
-        if list(members[0]) != list(members[1]):
-            yield Difference(name, 0, *(" ".join(found) for found in members))
-    elif is_text(one) and is_text(other):
-        yield from compare_lines(name, read_lines(before), read_lines(after))
-    else:
-        yield Difference(name, 0, *(content if content is None else describe(content) for content in (before, after)))  # fmt: skip
-
-
-def compare_lines(name, before, after):
-    """Yield the lines that differ: line by line in files of one length, else where lines came or went."""
-    blocks = [("replace", 0, len(before), 0, len(after))]
-    if len(before) != len(after):
-        blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    for kind, low, high, other_low, other_high in blocks:
-        if kind == "equal":
-            continue
-        pairs = zip_longest(before[low:high], after[other_low:other_high])
-        for number, (one, other) in enumerate(pairs, low + 1):
-            if one != other:
-                yield Difference(name, number, one, other)
-
-
-def read_members(content):
-    """Return the files of an archive, in its order; how XML is written, such as with which quotes, does not count."""
-    with zipfile.ZipFile(BytesIO(content)) as archive:
-        found = {name: archive.read(name) for name in archive.namelist()}
+def read_files(folder):
+    """Return the lines of each file below a directory, and of each file in an archive there, by its name."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
     return {
-        name: canonicalize(each.decode()).encode() if name.endswith(".xml") else each
-        for name, each in found.items()
+        name: lines
+        for path in paths
+        for name, lines in read_lines(path.relative_to(folder.parent).as_posix(), path.read_bytes())
     }
 
 
-def read_lines(content):
-    """Return the lines of a file with their ends, so that an end that is missing or another is a difference."""
-    return [] if content is None else content.decode().split("\n")
+def read_lines(name, content):
+    """Yield the names and lines of a file: an end that is missing or another is a difference.
 
-
-def is_text(content):
-    """Return whether a file is text."""
-    try:
-        return "\0" not in content.decode()
-    except UnicodeDecodeError:
-        return False
-
-
-def describe(content):
-    """Return a line that stands for a file that is no text."""
-    return f"{len(content)} bytes, sha256 {sha256(content).hexdigest()}"
+    An archive has the names of its files, in their order, and the lines of each; how XML is written, such as with which
+    quotes, does not count. What is no text is one line.
+    """
+    if content[:2] == b"PK":
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            yield name, [" ".join(archive.namelist())]
+            for member in archive.namelist():
+                found = archive.read(member)
+                if member.endswith(".xml"):
+                    found = canonicalize(found.decode()).encode()
+                yield from read_lines(f"{name}/{member}", found)
+    else:
+        try:
+            lines = content.decode().split("\n")
+        except UnicodeDecodeError:
+            lines = ["\0"]
+        if "\0" in "".join(lines):
+            lines = [f"{len(content)} bytes, sha256 {sha256(content).hexdigest()}"]
+        yield name, lines
