@@ -35,7 +35,7 @@ from support.recipes import MODELS
 from support.recipes import OPTIONS as RECIPE
 from support.runs import write_corpus
 
-OPTIONS = ("--valid", 1000, "--text.vocab-size", 4000)
+OPTIONS = ("--valid", 1000, "--text.vocab-size", 32000)
 LIMIT = 0.6e9  # bytes of memory of a process that prepares text
 ALLOWED = 0.03 / 20  # for each kill, of the undisturbed time of a million translated lines
 TIME_LIMIT = 60.0  # seconds until all workers work again

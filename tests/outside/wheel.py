@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.ext.native.variants import LIBRARIES, SOURCES, VARIANTS, read_instruction_sets
 from support.campaign import Campaign
+from support.cases import read_rows
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "A man is walking his dog."
@@ -43,17 +44,7 @@ MOST_SECONDS = 2.0  # from the start of a command to its first translation, beyo
 SYSTEM = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6"}
 
 # Instructions and registers by what a processor must have for them, as objdump prints them.
-FAMILIES = {
-    "SSE 3 to 4": r"\t(pshufb|pabs[bwd]|ph(add|sub)\w+|palignr|pmulhrsw|psign\w|p?blend\w+|ptest|pmul(dq|ld)"
-    r"|pm(in|ax)(sb|sd|uw|ud)|pmov[sz]x\w+|pinsr[bdq]|pextr[bdq]|insertps|extractps|round[ps][sd]|dpp[sd]"
-    r"|packusdw|pcmp(eq|gt)q|movntdqa|lddqu|h(add|sub)p[sd]|addsubp[sd]|mov(sh|sl|d)dup)\b",
-    "AVX": r"\tv[a-z]|%ymm",
-    "FMA": r"\tvfn?m(add|sub)",
-    "BMI": r"\t(mulx|shlx|sarx|shrx|rorx|andn|bextr|bzhi|pdep|pext|bls[ir]|blsmsk|lzcnt|popcnt|movbe)\b",
-    "AVX-512": r":\t62 |%zmm|%k[0-7]|%[xyz]mm(1[6-9]|2\d|3[01])",
-    "VNNI": r"\tvpdp(bu|ws)sds?\b|\{vex\} vpdp",
-    "bf16": r"\tvdpbf16ps|\tvcvtne2?ps2?n?bf16",
-}
+FAMILIES = read_rows(__file__, "FAMILIES")
 _AVX2 = {"SSE 3 to 4", "AVX", "FMA", "BMI"}
 ALLOWED = {
     "x86-64": set[str](),

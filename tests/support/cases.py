@@ -4,8 +4,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 
 def read_rows(file, name):
     """Return the rows of a table in the TOML file beside a file."""
@@ -16,6 +14,8 @@ def read_rows(file, name):
 
 def each_case(test):
     """Run a test for each row of the table that has its name, in the TOML file beside its own file."""
+    import pytest  # campaigns, which measure memory, read tables without it
+
     path = Path(test.__code__.co_filename).with_suffix(".toml")
     table = tomllib.loads(path.read_text(encoding="utf-8"))[test.__name__]
     return pytest.mark.parametrize(table["names"], table["rows"])(test)

@@ -12,6 +12,7 @@ from random import Random
 from headway.cli.main import dispatch, main
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
+from support.cases import read_rows
 from support.file_damage import change_json_file, damage_bytes, delete, replace
 from support.processes import NOBODY, spawn, wait
 from support.runs import WEIGHTS, command, opened, write_corpus
@@ -21,12 +22,7 @@ COMPARED = (
     *WEIGHTS,
     *(f"{folder}{n}" for folder in ("", "best/", "averaged/") for n in ("config.json", "tokenizer.model")),
 )  # fmt: skip
-EXTRA = (
-    "notes.txt", "checkpoints/step-00000012/model.safetensors", "checkpoints/step-00000099/x",
-    "checkpoints/step-000000013/state.json", "checkpoints/step-00000010/extra.safetensors",
-    "checkpoints/damaged-step-00000010/x", "checkpoints/step-00000014", "data/train/other.ids",
-    "data/labels.json", "data/source.model", "averaged/notes.txt", ".tmp-1-model/x",
-)  # fmt: skip
+EXTRA = read_rows(__file__, "EXTRA")
 # The words with which a resume says what it cannot restore.
 EXPLAINED = ("the next validation writes another", "the average leaves step", "missing: restore it")
 

@@ -11,6 +11,7 @@ from headway.errors import HeadwayError
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.ext.documents.quality_table import name_places
+from support.cases import read_rows
 from support.documents import expected_text, make_file, same, translate
 from support.office_damage import compare_packages, damage_package
 from support.office_files import OFFICE_MAKERS
@@ -20,46 +21,17 @@ if TYPE_CHECKING:  # the campaigns measure memory without torch
 
 OPTIONS = DocumentOptions("en", "", ("title", "body"))
 ADDED = (".po", ".xlf")  # a translation is added to the text
-MARKUP = {
-    ".html": r"<[^<>]*>",
-    ".md": r"<[^<>\n]*>|(?<!\\)\*+|~~|\]\([^\s)]*|\]\[\w+\]|^#+|`[^`]*`|^[> ]*\[\^\w+\]:|\[\^\w+\]",
-    ".srt": r"<[^<>]*>|\{[^}]*\}|^\d.*-->.*$|^\d+(?=\r?\n\d.*-->)",  # a number alone may also be text
-    ".vtt": r"<[^<>]*>|^\d.*-->.*$",
-    ".ass": r"\{[^}]*\}|^Comment:.*$|^\w+:(?:[^,\n]*,){9}",
-    ".sub": r"\{[^}]*\}",
-}
+MARKUP = read_rows(__file__, "MARKUP")
 ATTRIBUTES = r'\b(alt|title|placeholder|content)=("[^"]*"|\'[^\']*\'|\w+)'
 HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`", "|", "[", "\r", "{", "\ud800", "99999999999:")  # fmt: skip
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 # What a file begins with, what is repeated, and what it ends with.
 SHAPES = [
-    *((".html", "", each, "") for each in ("<b>", "<p>a", "<!-- a dog ", "<a ", "<a b=", "<code>x", "a<wbr>. ", "<p title=a>", "&")),
-    (".html", "<img alt='", "c ", "'>"),
-    *((".md", "", each, "x") for each in ("[", "*a ", "*a **a ", "`a``", "![a](b ", "[a](", "_a__", "a\n", "a  \n")),
-    *((".md", "", each, "x") for each in ("!!! a\n", "!!! a\n    ", ":::\n", ":::a ", "::: a", "=== \"", "[[", ":a")),
-    *((".html", "", each, "x") for each in ('<a "', "<a '\"", "</b>", "<b>x</b> ", "<i translate=no>", "<li translate=no>", "<ruby>a<rt>b", "<ruby><rt>", "<a>x</a>", "<label>")),
-    *((".html", "", each, "x") for each in ("{{", "{% ", "<% ", "<?php ", "{{a}} ", "<a title='{{ a {% b <% c'>d")), (".html", "<i ", "{% ", ">x"), (".html", "<i a", " ", ">x"),
+    *read_rows(__file__, "SHAPES"),
     (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
-    *((".md", "", each, "x") for each in ("> ", "- a\n", "[a]: b\n", "<b>", "$a", "{{", "https://", "[^", "&a", " ", "\\")),
-    *((".md", "", each, "x") for each in ("[^a]: b\n", "[^a]:", ": a\n", "a\n: b\n", "~ a\n", "a[^b", "[^a] ", "[^a]\n")),
-    *((".md", "", each, "x") for each in ("$", "$$", "$$a", "$a\\", "$a\\$", "$$ a\n", "$$\n", "$$\n\n", "- $$\n", "> $$\n", "[$a", "{#a")),
-    *((".md", "", each, "x") for each in ("<code>", "<code>a</code>", "<a translate=no>", "<kbd>a <i>b</kbd>", "<b title=a>", "<b title='a' ", "<p><i alt=a>b", "![a ", "![*a* ![b](c)](d)", "*a <var>b* </var>", '[a](b "c")', '[a](b "c', '[a]: b "c"\n', "[a](b ' ", "a* b\n\n", "<i lang=fr>")),
     (".md", "<code>" * 10_000, "</code>", ""),
-    *((".srt", CUE, each, "x") for each in ("<i>a ", "- a\n", "\n", " ", ") ", ". ", "{\\a", "<a", f"a\n\n{CUE}", "a b\n")),
-    *((".ass", "[Events]\n", each, "x") for each in ("Dialogue: ", "Dialogue: 0,0:00:01.00,0:00:02.00,,,,,,,a\n", "Format: ", "{\\p1", "\\N", "a,")),
-    *((".sub", "", each, "x") for each in ("{1}{2}a\n", "{1}", "|", "{y:i}")),
-    (".srt", CUE, ".<", f"a\n\n{CUE}b"), (".vtt", "WEBVTT\n\n" + CUE, "\r \t", f"\n\n{CUE}b"),
-    (".srt", "", "1", ""), (".srt", "", "00:", ""), (".vtt", "WEBVTT\n\n", CUE + "a\n\n", ""),
-    (".po", "", 'msgid "a"\nmsgstr ""\n', ""), (".po", 'msgid "', "\\", ""), (".po", "#,", "fuzzy, ", "\nmsgid"),
-    (".po", 'msgid ""\n', '"a"\n', 'msgstr ""'), (".xlf", "<xliff>", "<x>", ""), (".xlf", "", "<!--", ""),
-    (".xlf", "<xliff version='1.2'>", "<trans-unit><source>a</source></trans-unit>", "</xliff>"),
-    (".xlf", "<xliff version='1.2'><trans-unit><source>", "a<x/> ", "</source></trans-unit></xliff>"),
-    (".xlf", "<!DOCTYPE x [", "<!ENTITY a 'b'>", "]><x>&a;</x>"), (".json", "", "[", ""), (".json", "", '{"a":', ""),
-    (".json", '["', "\\", ""), (".json", "[", '"a",', "1]"), (".json", "[1", "0", "]"), (".csv", "", '"', ""),
-    (".csv", "title,body\n", "a\n", ""), (".csv", "title,body", ",", ""), (".csv", "title,body\n", '"a\n"\n', ""),
-    (".txt", "", "\n", ""), (".txt", "", "a\x0b", ""),
-]  # fmt: skip
+]
 
 
 def read_shape(suffix: str, start: str, unit: str, end: str, size: int) -> str:

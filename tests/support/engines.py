@@ -4,7 +4,6 @@ Sizes are primes, so that every width needs padding; vectors are whole in the sh
 """
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,31 +15,11 @@ from headway.ext.native.library import failure_reason
 from headway.model import Transformer
 from headway.translation.alignment import alignment_layers
 from headway.translation.token_search import search_engine
+from support.cases import read_rows
 
 EOS, VOCAB = 1, 211
-SMALL = {
-    "source_vocab_size": VOCAB,
-    "target_vocab_size": VOCAB,
-    "num_encoder_layers": 2,
-    "num_decoder_layers": 3,
-    "d_model": 26,
-    "d_ff": 37,
-    "num_heads": 3,
-    "d_k": 7,
-    "d_v": 5,
-}
-SHAPES: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "wide": {"d_model": 64, "d_ff": 128, "num_heads": 2, "d_k": 0, "d_v": 0},
-    "pre": {"norm": "pre", "num_encoder_layers": 1},
-    "biases": {"attention_bias": True, "activation": "gelu", "norm_epsilon": 1e-2},
-    "swish": {"activation": "swish", "positions": "learned", "max_positions": 61},
-    "untied": {"tying": "none", "target_vocab_size": 97, "output_bias": True, "scale_logits": True},
-    "target": {"tying": "target", "target_vocab_size": 13, "scale_embeddings": False},
-    "nowhere": {"positions": "none", "num_encoder_layers": 0, "scale_attention": False},
-    "shallow": {"num_decoder_layers": 0, "num_heads": 1, "max_positions": 5},
-    "convolution": {"feed_forward": "convolution", "d_k": 17, "d_v": 33, "d_ff": 5},
-}
+SMALL = read_rows(__file__, "SMALL")
+SHAPES = read_rows(__file__, "SHAPES")
 PRECISIONS = ["fp32", "bf16", "int8"]
 LIBRARY = decoding.library()
 native = pytest.mark.skipif(LIBRARY is None, reason=failure_reason("decoding"))

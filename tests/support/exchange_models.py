@@ -3,13 +3,13 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from headway.config import Config, ModelConfig, SearchConfig, TextConfig
 from headway.model import Transformer
 from headway.translation.directory import Model, load_model, save_model
+from support.cases import read_rows
 
 SMALL = ModelConfig(
     num_encoder_layers=2,
@@ -21,47 +21,15 @@ SMALL = ModelConfig(
     max_positions=131,
 )
 # Each differs from the paper's model in a setting that exports must treat.
-SHAPES: dict[str, ModelConfig] = {
-    "paper": SMALL,
-    "pre-norm": replace(SMALL, norm="pre", activation="swish"),
-    "untied": replace(SMALL, tying="none", output_bias=True, attention_bias=True),
-    "two vocabularies": replace(SMALL, tying="target", activation="gelu"),
-    "learned positions": replace(SMALL, positions="learned", norm="pre"),
-    "narrow embeddings": replace(SMALL, d_embedding=11, output_bias=True),
-    "odd heads": replace(SMALL, d_k=5, d_v=7, attention_bias=True),
-    "unscaled": replace(
-        SMALL, scale_attention=False, scale_embeddings=False, scale_logits=True, tying="none"
-    ),
-    "no positions": replace(SMALL, positions="none", feed_forward="convolution", norm_epsilon=1e-3),
-}
+CHANGES = read_rows(__file__, "CHANGES")
+SHAPES = {name: replace(SMALL, **changes) for name, changes in CHANGES.items()}
 
 
 DECIDED = replace(SMALL, num_decoder_layers=2, max_positions=ModelConfig().max_positions)
 # Settings that Marian expresses exactly, as changes of a small model.
-EXACT: dict[str, dict[str, Any]] = {
-    "the paper's": {},
-    "biases": {"attention_bias": True, "output_bias": True, "activation": "swish"},
-    "untied": {"tying": "none"},
-    "target-tied": {"tying": "target", "activation": "gelu"},
-    "learned positions": {"positions": "learned", "max_positions": 300},
-    "no positions": {"positions": "none"},
-    "scaled logits": {"scale_logits": True, "scale_embeddings": False},
-    "narrow embeddings": {"d_embedding": 13},
-    "unscaled attention": {"scale_attention": False},
-    "convolution": {"feed_forward": "convolution"},
-    "no encoder layers": {"num_encoder_layers": 0},
-}
+EXACT = read_rows(__file__, "EXACT")
 # Settings that Marian cannot express.
-REFUSED_BY_MARIAN: dict[str, dict[str, Any]] = {
-    "norm": {"norm": "pre"},
-    "norm_epsilon": {"norm_epsilon": 1e-6},
-    "encoder_mixer": {"encoder_mixer": "lstm"},
-    "decoder_mixer": {"decoder_mixer": "convolution"},
-    "compatibility": {"compatibility": "additive"},
-    "window": {"window": 3},
-    "d_k": {"d_k": 5, "d_v": 8},
-    "num_decoder_layers": {"num_decoder_layers": 0, "scale_logits": True},
-}
+REFUSED_BY_MARIAN = read_rows(__file__, "REFUSED_BY_MARIAN")
 
 
 def make_model(tokenizer, shape=DECIDED, seed=7, sharp=2.0, kept="embedding", **changes):

@@ -2,22 +2,15 @@
 
 import io
 import json
-from typing import Any
 
 import torch
 
+from support.cases import read_rows
 from support.toy_models import sentences, translate_words
 
 LANGUAGES = (">>deu<<", ">>nld<<")
 # Settings in which Marian models differ.
-KINDS: dict[str, dict[str, Any]] = {
-    "opus": {"activation_function": "swish", "bias": True, "scale_embedding": True},
-    "untied": {"share_encoder_decoder_embeddings": False, "tie_word_embeddings": False},
-    "target": {"share_encoder_decoder_embeddings": False, "bias": True},
-    "two vocabularies": {"share_encoder_decoder_embeddings": False, "separate": True},
-    "learned": {"positions": True, "bias": True},
-    "bpe": {"subwords": "bpe", "activation_function": "gelu"},
-}
+KINDS = read_rows(__file__, "KINDS")
 
 
 def cutter(lines, kind, size):

@@ -26,22 +26,10 @@ from headway.model import (
 )
 from headway.model.network import zero_outputs
 from headway.model.ops import Mask
+from support.cases import read_rows
 from support.model_relations import RELATIONS, build, close, tokens
 
-VARIANTS = {
-    "paper": {},
-    "pre-norm": {"norm": "pre"},
-    "additive": {"compatibility": "additive"},
-    "unscaled": {"scale_attention": False},
-    "window": {"window": 3},
-    "even window": {"window": 4},
-    "untied": {"tying": "none", "output_bias": True, "attention_bias": True},
-    "two vocabularies": {"tying": "target", "target_vocab_size": 43},
-    "narrow embedding": {"d_embedding": 13, "scale_logits": True},
-    "learned positions": {"positions": "learned"},
-    "no positions": {"positions": "none"},
-    "kernel-1 convolutions": {"feed_forward": "convolution", "activation": "swish"},
-}
+VARIANTS = read_rows(__file__, "VARIANTS")
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
