@@ -5,7 +5,7 @@ import re
 import time
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headway.errors import HeadwayError
 from headway.ext.documents.opening import open_document
@@ -27,7 +27,7 @@ HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`",
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 # What a file begins with, what is repeated, and what it ends with.
-SHAPES: list[Any] = [
+SHAPES: list[tuple[str, str, str, str]] = [
     *read_rows(__file__, "SHAPES"),
     (".md", "".join(f"{'    ' * depth}!!! a\n" for depth in range(300)), "a", ""),
     (".md", "<code>" * 10_000, "</code>", ""),
