@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.ext.pictures import AttentionMap, AttentionMaps, roles, sentence_maps
-from headway.ext.pictures.head_ablation import HeadAblation, remove_heads
+from headway.evaluation import bleu
+from headway.ext.pictures import AttentionMap, head_ablation, roles, sentence_maps
+from headway.ext.pictures.head_ablation import measure_losses, remove_heads
 from headway.ext.pictures.labels import word_groups
 from headway.ext.pictures.occlusion import occlusion_links
 from headway.ext.pictures.roles import Head, average_roles, find_aligned, head_roles, measure_roles
@@ -26,8 +27,8 @@ def count_heads(kind, *maps, labels=None):
     """Return the heads of one layer with these maps."""
     tokens = labels or [f" w{i}" for i in range(len(maps[0]) - 1)] + ["</s>"]
     found = AttentionMap(tokens, tokens, np.stack(maps)[None].astype(np.float32))
-    measured = {name: [values] for name, values in measure_roles(kind, found).items()}
-    return list(average_roles(kind, measured))
+    measured = {(kind, name): [values] for name, values in measure_roles(kind, found).items()}
+    return average_roles(measured)
 
 
 def test_a_head_that_always_does_one_thing_has_that_role():
@@ -53,7 +54,7 @@ def test_heads_are_compared_with_the_alignment_word_by_word():
     right = np.array([[1, 0, 0, 0], [0.2, 0, 0.3, 0.5], [0.4, 0.3, 0.3, 0], [0, 0, 0, 1]])
     wrong = np.array([[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]])
     weights = np.stack([right, wrong])[None].astype(np.float32)
-    maps = AttentionMaps("big dog", "groß Hund", {"cross": AttentionMap(queries, keys, weights)})
+    maps = AttentionMap(queries, keys, weights)
     assert find_aligned(maps, [(0, 0), (1, 1)]).tolist() == [[[True, True], [False, False]]]
     assert find_aligned(maps, [(1, 0)]).tolist() == [[[False], [False]]]
     assert find_aligned(maps, []).shape == (1, 2, 0)
@@ -171,28 +172,42 @@ def test_removing_a_head_equals_a_zero_output_of_that_head(translator, kind):
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
 
-def test_removing_heads_lowers_bleu(translator, monkeypatch):
-    search = replace(translator.default_search, beam=1, max_extra=3)
-    references = translator.translate(SOURCES, search)
-    ablation = HeadAblation(translator, SOURCES, references, search)
-    assert ablation.full_bleu == pytest.approx(100)
-    assert ablation.bleu_lost([]) == 0
-    everything = [("cross", layer, head) for layer in range(2) for head in range(3)]
-    assert ablation.bleu_lost(everything) > 20
-
-
-def test_aligning_heads_are_compared_with_as_many_others(translator, monkeypatch):
+def test_each_head_is_removed_then_the_aligning_ones_and_as_many_others(translator, monkeypatch):
+    """BLEU is compared with that of all heads, which is 100 here: the references are the translations."""
+    greedy = replace(translator.default_search, beam=1)
+    references = translator.translate(SOURCES, greedy)
     tried = []
-    ablation = HeadAblation(translator, SOURCES[:1], REFERENCES[:1], translator.default_search)
-    monkeypatch.setattr(ablation, "bleu_lost", lambda places: tried.append({*places}))
-    shares = [0.9, 0.2, 0.6, 0.3]
+
+    def remove(of, places):
+        tried.append({*places})
+        return remove_heads(of, places)
+
+    monkeypatch.setattr(head_ablation, "remove_heads", remove)
+    shares = [0.9, 0.2, 0.6]
     heads = [
-        Head("cross", 0, i, {"aligns": each, "end": 0.4}, 1.0) for i, each in enumerate(shares)
+        Head("cross", layer, i, {"aligns": each / (1 + layer), "end": 0.4}, 1.0)
+        for layer in range(2)
+        for i, each in enumerate(shares)
     ]
-    ablation.compare_aligning(heads, draws=4)
-    *others, aligning = tried
-    assert aligning == {("cross", 0, 0), ("cross", 0, 2)}
-    assert others == [{("cross", 0, 1), ("cross", 0, 3)}] * 4
+    found = measure_losses(translator, SOURCES, references, heads)
+    assert found.bleu == pytest.approx(100)
+    (none, *singles), others, aligning = tried[:7], tried[7:-1], tried[-1]
+    assert none == set()
+    assert singles == [{head.place} for head in heads]
+    assert aligning == {*found.aligning} == {("cross", 0, 0), ("cross", 0, 2)}
+    assert len(others) == len(found.others) == 5
+    assert all(len(places) == 2 and not places & aligning for places in others)
+    alone = remove_heads(translator, aligning)
+    score = bleu(alone.translate(SOURCES, greedy), references, "de")
+    assert found.lost == pytest.approx(100 - score)
+    assert [head.bleu_lost for head in found.heads] != [0] * 6
+    # If no head aligns, the best one counts; without cross-attention there is none.
+    weak = [replace(head, shares={"aligns": head.shares["aligns"] / 3}) for head in heads]
+    assert measure_losses(translator, SOURCES[:1], references[:1], weak).aligning == [
+        ("cross", 0, 0)
+    ]
+    alone = [Head("encoder", 0, 0, {"end": 0.9}, 1.0)]
+    assert measure_losses(translator, SOURCES[:1], references[:1], alone).aligning == []
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ forward pass needs no code for it. Paper: section 3.2.2 (multi-head attention).
 """
 
 import copy
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING
 
 import torch
 
@@ -17,10 +16,8 @@ from headway.ext.pictures.roles import Head
 from headway.ext.pictures.sentences import find_attention
 from headway.translation import Translator
 
-if TYPE_CHECKING:
-    from headway.config import SearchConfig
-
 Place = tuple[str, int, int]  # kind, layer and head, from 0
+DRAWS = 5  # of other heads
 
 
 def remove_heads(translator: Translator, places: Collection[Place]) -> Translator:
@@ -42,62 +39,55 @@ def remove_heads(translator: Translator, places: Collection[Place]) -> Translato
 
 
 @dataclass(frozen=True)
-class BleuLoss:
-    """The BLEU lost without the aligning heads, compared with other heads.
+class HeadLosses:
+    """The BLEU lost without each head, and without all aligning heads, compared with other heads.
 
     Attributes:
-        aligning: The aligning heads; if there are none, the head that aligns most often.
+        bleu: The BLEU of greedy search with all heads.
+        heads: The heads with the BLEU lost without each; a negative number is a rise.
+        aligning: The aligning heads; if there are none, the head that aligns most often, and none without cross-attention.
         lost: The BLEU lost without all aligning heads.
         others: The BLEU lost without as many other heads, for each random choice of them.
     """
 
+    bleu: float
+    heads: list[Head]
     aligning: list[Place]
     lost: float
     others: list[float]
 
 
-class HeadAblation:
-    """Measures the BLEU of translations with heads switched off.
+def measure_losses(
+    translator: Translator,
+    sources: Sequence[str],
+    references: Sequence[str],
+    heads: Iterable[Head],
+    seed: int = 1,
+) -> HeadLosses:
+    """Measure BLEU without each head, without all aligning heads, and without as many others.
 
     Args:
         translator: The model with all heads.
         sources: Raw text.
         references: Their translations.
-        search: The settings of the search; greedy search is quick.
+        heads: Those of `headway.ext.pictures.roles.head_roles`.
+        seed: Of the choices of other heads.
     """
+    search = replace(translator.default_search, beam=1, n_best=1, sample=False)
 
-    def __init__(
-        self,
-        translator: Translator,
-        sources: Sequence[str],
-        references: Sequence[str],
-        search: "SearchConfig",
-    ) -> None:
-        self.translator = translator
-        self.sources = list(sources)
-        self.references = list(references)
-        self.search = search
-        self.full_bleu = self._bleu(translator)
+    def score(places: Collection[Place]) -> float:
+        less = remove_heads(translator, places)
+        return bleu(less.translate(list(sources), search), list(references), less.languages[1])
 
-    def _bleu(self, translator: Translator) -> float:
-        translations = translator.translate(self.sources, self.search)
-        return bleu(translations, self.references, translator.languages[1])
-
-    def bleu_lost(self, places: Collection[Place]) -> float:
-        """Return the fall of BLEU without these heads; a negative number is a rise."""
-        return self.full_bleu - self._bleu(remove_heads(self.translator, places))
-
-    def compare_aligning(
-        self, heads: Sequence[Head], draws: int = 5, seed: int = 1
-    ) -> BleuLoss | None:
-        """Compare the aligning heads with random other heads; None in a model without cross-attention."""
-        able = [head for head in heads if "aligns" in head.shares]
-        if not able:
-            return None
-        aligning = [head.place for head in able if head.role == "aligns"]
-        aligning = aligning or [max(able, key=lambda head: head.shares["aligns"]).place]
-        rest = sorted({head.place for head in heads}.difference(aligning))
-        random = Random(seed)
-        count = min(len(aligning), len(rest))
-        others = [self.bleu_lost(random.sample(rest, count)) for _ in range(draws if count else 0)]
-        return BleuLoss(aligning, self.bleu_lost(aligning), others)
+    full = score([])
+    done = [replace(head, bleu_lost=full - score([head.place])) for head in heads]
+    aligning = [head.place for head in done if head.role == "aligns"]
+    if not aligning:
+        able = [head for head in done if "aligns" in head.shares]
+        best = sorted(able, key=lambda head: head.shares["aligns"])[-1:]
+        aligning = [head.place for head in best]
+    rest = sorted({head.place for head in done}.difference(aligning))
+    random, count = Random(seed), min(len(aligning), len(rest))
+    draws = [random.sample(rest, count) for _ in range(DRAWS if count else 0)]
+    others = [full - score(places) for places in draws]
+    return HeadLosses(full, done, aligning, full - score(aligning), others)

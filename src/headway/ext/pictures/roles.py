@@ -5,15 +5,14 @@ heads clearly learn to perform different tasks".
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from headway.errors import HeadwayError
-from headway.ext.pictures.maps import AttentionMap, AttentionMaps
+from headway.ext.pictures.maps import AttentionMap
 from headway.ext.pictures.occlusion import occlusion_links
 from headway.ext.pictures.sentences import compute_maps, read_sentence
 
@@ -68,9 +67,7 @@ class Head:
 
 
 def head_roles(
-    translator: "Translator",
-    sources: Sequence[str],
-    references: Sequence[str],
+    translator: "Translator", sources: Sequence[str], references: Sequence[str]
 ) -> list[Head]:
     """Measure all heads on sentence pairs, the references given to the decoder.
 
@@ -80,27 +77,21 @@ def head_roles(
         references: The translations of the sources. Their words are aligned by `occlusion_links`, without attention.
 
     Raises:
-        HeadwayError: If there are no pairs, or one is too long.
+        HeadwayError: If a pair is too long, or blank.
     """
-    found: dict[str, dict[str, list[NDArray[Any]]]] = {}  # of each kind, measure and sentence
+    measured: dict[tuple[str, str], list[NDArray[Any]]] = defaultdict(list)
     # The symbol of the target language stands before the words of the source.
     words_before = 1 if translator.tokenizer.target_language else 0
     for source, reference in zip(sources, references, strict=True):
-        if not source.strip() or not reference.strip():
-            continue
         sentence = read_sentence(translator, source, reference)
-        maps = compute_maps(translator, sentence)
-        for kind, attention in maps.maps.items():
-            measured = found.setdefault(kind, defaultdict(list))
-            for name, values in measure_roles(kind, attention).items():
-                measured[name].append(values)
+        for kind, attention in compute_maps(translator, sentence).maps.items():
+            found = measure_roles(kind, attention)
             if kind == "cross":
                 links = occlusion_links(translator, sentence)
-                aligned = find_aligned(maps, [(words_before + s, t) for s, t in links])
-                measured["aligns"].append(aligned)
-    if not found:
-        raise HeadwayError("no sentence pairs to measure: source and reference are empty")
-    return [head for kind, measured in found.items() for head in average_roles(kind, measured)]
+                found["aligns"] = find_aligned(attention, [(words_before + s, t) for s, t in links])
+            for name, values in found.items():
+                measured[kind, name].append(values)
+    return average_roles(measured)
 
 
 def measure_roles(kind: str, attention: AttentionMap) -> dict[str, NDArray[Any]]:
@@ -126,22 +117,28 @@ def measure_roles(kind: str, attention: AttentionMap) -> dict[str, NDArray[Any]]
     return found | {"entropy": -(weights * logs).sum(-1)[..., first:]}
 
 
-def find_aligned(maps: AttentionMaps, links: Links) -> NDArray[Any]:
+def find_aligned(attention: AttentionMap, links: Links) -> NDArray[Any]:
     """Return whether each head picks an aligned source word for each aligned target word, [L, H, words].
 
     Args:
-        maps: The maps of a sentence.
-        links: Pairs (word of the source, word of the target) of these maps, from 0.
+        attention: The encoder-decoder attention of a sentence.
+        links: Pairs (word of the source, word of the target) of this map, from 0.
     """
-    picked = maps.maps["cross"].words().weights.argmax(-1)
-    hits = [picked[..., target] == source for source, target in links]
-    return np.stack(hits, -1) if hits else picked[..., :0]
+    picked = attention.words().weights.argmax(-1)
+    sources, targets = np.array(links, int).reshape(-1, 2).T
+    return picked[..., targets] == sources
 
 
-def average_roles(kind: str, measured: dict[str, list[NDArray[Any]]]) -> Iterator[Head]:
-    """Yield the heads of a kind, from what was measured of each sentence."""
-    values = {name: np.concatenate(parts, -1) for name, parts in measured.items()}
-    means = {name: of_all.mean(-1) for name, of_all in values.items() if of_all.size}
-    for layer, head in np.ndindex(*values["entropy"].shape[:2]):
-        shares = {name: float(means[name][layer, head]) for name in ROLES if name in means}
-        yield Head(kind, layer, head, shares, float(means["entropy"][layer, head]))
+def average_roles(measured: dict[tuple[str, str], list[NDArray[Any]]]) -> list[Head]:
+    """Return all heads, from what was measured of each sentence, by kind and name."""
+    values = {key: np.concatenate(parts, -1) for key, parts in measured.items()}
+    means = {key: of_all.mean(-1) for key, of_all in values.items() if of_all.size}
+    heads = []
+    for kind in dict.fromkeys(kind for kind, _ in means):
+        for layer, head in np.ndindex(*means[kind, "entropy"].shape):
+            of_head = {
+                name: float(each[layer, head]) for (of, name), each in means.items() if of == kind
+            }
+            shares = {name: of_head[name] for name in ROLES if name in of_head}
+            heads.append(Head(kind, layer, head, shares, of_head["entropy"]))
+    return heads

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from headway.cli import DIRECTION, MACHINE, Argument, add_options, read_parallel
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
-    from headway.ext.pictures.head_ablation import BleuLoss
+    from headway.ext.pictures.head_ablation import HeadLosses
     from headway.ext.pictures.roles import Head
     from headway.translation import Translator
 
@@ -41,32 +40,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print a line for each head, and the BLEU lost without the aligning heads."""
-    from headway.cli import set_threads
-
     if args.pairs < 1:
         raise UsageError(f"--pairs {args.pairs}: must be 1 or more")
 
-    from headway.cli import choose_direction
+    from rich.console import Console
+    from rich.progress import track
+
+    from headway.cli import choose_direction, set_threads
+    from headway.ext.pictures.head_ablation import measure_losses
     from headway.ext.pictures.roles import head_roles
     from headway.translation import Translator
 
     set_threads(args.threads)
     translator = choose_direction(Translator.load(args.model, args.device), args)
     sources, references = read_pairs(args, translator)
-    heads = head_roles(translator, sources, references)
-    whole, loss = None, None
+    heads, losses = head_roles(translator, sources, references), None
     if not args.no_bleu:
-        whole, heads, loss = measure_head_losses(translator, sources, references, heads)
+        console = Console(stderr=True)
+        shown = track(heads, "without each head", console=console, transient=True,
+                      disable=not console.is_terminal)  # fmt: skip
+        losses = measure_losses(translator, sources, references, shown)
+        heads = losses.heads
     if args.json:
-        values: dict[str, object] = {"pairs": len(sources), "bleu": whole}
+        values: dict[str, object] = {"pairs": len(sources), "bleu": losses and losses.bleu}
         values["heads"] = [head.to_json() for head in heads]
-        if loss is not None:
-            values["aligning"] = asdict(loss)
+        if losses and losses.aligning:
+            values["aligning"] = {
+                "aligning": losses.aligning, "lost": losses.lost, "others": losses.others,
+            }  # fmt: skip
         print(json.dumps(values, indent=2))
         return
     print(table(heads))
-    if loss is not None:
-        print(f"\nBLEU {whole:.2f}, greedily, {len(sources)} pairs\n{format_loss(loss)}")
+    if losses and losses.aligning:
+        print(f"\nBLEU {losses.bleu:.2f}, greedily, {len(sources)} pairs\n{format_losses(losses)}")
 
 
 def read_pairs(args: argparse.Namespace, translator: "Translator") -> tuple[list[str], list[str]]:
@@ -95,27 +101,6 @@ def read_pairs(args: argparse.Namespace, translator: "Translator") -> tuple[list
     return [columns[0][row] for row in chosen], [columns[1][row] for row in chosen]
 
 
-def measure_head_losses(
-    translator: "Translator",
-    sources: Sequence[str],
-    references: Sequence[str],
-    heads: Sequence["Head"],
-) -> tuple[float, list["Head"], "BleuLoss | None"]:
-    """Measure BLEU without each head, without all aligning heads, and without others."""
-    from rich.console import Console
-    from rich.progress import track
-
-    from headway.ext.pictures.head_ablation import HeadAblation
-
-    console = Console(stderr=True)
-    search = replace(translator.default_search, beam=1, n_best=1, sample=False)
-    ablation = HeadAblation(translator, sources, references, search)
-    is_shown = console.is_terminal
-    rest = track(heads, "without each head", console=console, transient=True, disable=not is_shown)
-    done = [replace(head, bleu_lost=ablation.bleu_lost([head.place])) for head in rest]
-    return ablation.full_bleu, done, ablation.compare_aligning(done)
-
-
 def table(heads: Sequence["Head"]) -> str:
     """Return a line for each head; layers and heads are counted from 1."""
     from headway.ext.pictures.roles import ROLES
@@ -132,14 +117,14 @@ def table(heads: Sequence["Head"]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def format_loss(loss: "BleuLoss") -> str:
+def format_losses(losses: "HeadLosses") -> str:
     """Return the BLEU lost without the aligning heads, in words."""
-    names = ", ".join(f"{layer + 1}.{head + 1}" for _, layer, head in loss.aligning)
-    count = len(loss.aligning)
-    text = f"aligning heads (layer.head): {names}\nlost without all {count}: {loss.lost:.2f}"
-    if loss.others:
+    names = ", ".join(f"{layer + 1}.{head + 1}" for _, layer, head in losses.aligning)
+    count, others = len(losses.aligning), losses.others
+    text = f"aligning heads (layer.head): {names}\nlost without all {count}: {losses.lost:.2f}"
+    if others:
         text += (
-            f"\nlost without {count} others, {len(loss.others)} draws: {fmean(loss.others):.2f}"
-            f" ({min(loss.others):.2f} to {max(loss.others):.2f})"
+            f"\nlost without {count} others, {len(others)} draws: {fmean(others):.2f}"
+            f" ({min(others):.2f} to {max(others):.2f})"
         )
     return text
