@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.ext.pictures.curves import SERIES, Curves, Points, label_runs, thin
+import numpy as np
+from numpy.typing import NDArray
+
+from headway.ext.pictures.curves import SERIES, Curves, Points, read_curves
 from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes, new_figure
+from headway.ext.pictures.labels import xml_text
 from headway.ext.pictures.style import head_color, head_dash
 from headway.files import replace_bytes
 
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
 SIZE = (1152, 633.6)  # pixels
 LEGEND_WIDTH = 50  # characters of a line; a longer name of a run is broken
 MARKED = 40  # points; a longer curve has no marks
-LineStyle = str | tuple[int, tuple[float, ...]]
+MOST = 400  # points that are drawn of a curve
 
 
 def plot(runs: Sequence[str | Path], path: str | Path) -> None:
@@ -39,15 +43,13 @@ def draw_curves(paths: Sequence[str | Path], form: str = "svg") -> bytes:
         paths: The run directories.
         form: png, svg or pdf.
     """
-    runs = [Curves(path) for path in paths]
+    runs = [read_curves(path) for path in paths]
     with drawing_settings():
         figure = new_figure(*SIZE)
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.12)
         axes = figure.subplots(2, 3).flatten()
-        has_bleu = any(run.points["bleu"] for run in runs)
-        left_out = (
-            "accuracy" if has_bleu or not any(run.points["accuracy"] for run in runs) else "bleu"
-        )
+        has = {name for run in runs for name, points in run.points.items() if points}
+        left_out = "bleu" if "accuracy" in has and "bleu" not in has else "accuracy"
         shown = [name for name in SERIES if name != left_out]
         for place, name in zip(axes, shown, strict=False):
             _draw_series(place, name, runs)
@@ -57,18 +59,17 @@ def draw_curves(paths: Sequence[str | Path], form: str = "svg") -> bytes:
 
 def _draw_series(axes: "Axes", name: str, runs: Sequence[Curves]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(SERIES[name], fontsize=11, loc="left")
+    axes.set_title(SERIES[name].heading, fontsize=11, loc="left")
     axes.grid(color="#e6e6e6", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.set_xlabel("step", fontsize=9)
     axes.tick_params(labelsize=9)
     for number, run in enumerate(runs):
-        points, averaged = thin(run.points[name]), run.averaged[name]
-        color = head_color(number)
+        points, color = _thin(run.points[name]), head_color(number)
         mark = "o" if 0 < len(points) <= MARKED else None
-        axes.plot(*_columns(points), marker=mark, markersize=3, linewidth=1.5, color=color,
-                  linestyle=_line_style(number))  # fmt: skip
-        axes.plot(*_columns(averaged), "*", markersize=11, color=color)
+        axes.plot(*points.T, marker=mark, markersize=3, linewidth=1.5, color=color,
+                  linestyle=(0, head_dash(number) or None))  # fmt: skip
+        axes.plot(*_thin(run.averaged[name]).T, "*", markersize=11, color=color)
     if name == "speed":
         axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:g}" if name in ("rate", "perplexity") else "{x:,.6g}")
@@ -90,27 +91,28 @@ def _use_log_scale(axes: "Axes") -> None:
     axes.yaxis.set_major_formatter("{x:g}")
 
 
-def _line_style(number: int) -> LineStyle:
-    dash = head_dash(number)
-    return (0, dash) if dash else "-"
-
-
-def _columns(points: Points) -> tuple[list[float], list[float]]:
-    return [x for x, _ in points], [y for _, y in points]
+def _thin(points: Points) -> NDArray[np.float64]:
+    """Return at most `MOST` points, [points, 2]: means of neighboring points."""
+    size = max(1, -(-len(points) // MOST))
+    groups = np.split(np.reshape(points, (-1, 2)), range(size, len(points), size))
+    return np.stack([group.mean(0) for group in groups]) if points else np.empty((0, 2))
 
 
 def _draw_legend(axes: "Axes", runs: Sequence[Curves]) -> None:
     """Draw the legend in the sixth field: the name and the best BLEU or accuracy of each run."""
     axes.set_axis_off()
-    handles, labels = [], []
-    for number, (run, name) in enumerate(zip(runs, label_runs(runs), strict=True)):
+    handles, labels, names = [], [], [run.path.name for run in runs]
+    for number, run in enumerate(runs):
+        # Runs of the same name get their whole paths.
+        name = run.path.name if names.count(run.path.name) == 1 else ""
         best = ""
         for quality, title in (("bleu", "BLEU"), ("accuracy", "accuracy")):
             if found := [value for _, value in run.points[quality] + run.averaged[quality]]:
                 best = f", best {title} {max(found):.2f}"
-        label = textwrap.wrap(f"{name}: {run.step:,} steps{best}", LEGEND_WIDTH)
-        labels.append("\n".join(label))
-        handles += axes.plot([], [], color=head_color(number), linestyle=_line_style(number))
+        label = xml_text(f"{name or run.path}: {run.step:,} steps{best}")
+        labels.append("\n".join(textwrap.wrap(label, LEGEND_WIDTH)))
+        style = 0, head_dash(number) or None
+        handles += axes.plot([], [], color=head_color(number), linestyle=style)
     if any(any(run.averaged.values()) for run in runs):
         labels.append("average of checkpoints")
         handles += axes.plot([], [], "*", markersize=10, color="#444444")
