@@ -85,25 +85,29 @@ def test_every_link_shows_its_weight(maps, view, heads):
     assert len(cues) == len(chosen)
 
 
+def at(side, token):
+    return side.labels[token].x, side.labels[token].y
+
+
 def test_links_end_at_their_tokens(maps):
     """Columns have tokens and links at the same heights, the paper's orientation at the same x."""
     found = maps.maps["cross"]
     for view, along in (("heads", 1), ("paper", 0)):
         layout = VIEWS[view].place(found, "cross")
         queries, keys = layout.queries, layout.keys
-        assert len(queries.texts) == TARGETS
-        assert len(keys.texts) == SOURCES
-        assert queries.is_turned == keys.is_turned == (view == "paper")
+        assert len(queries.labels) == TARGETS
+        assert len(keys.labels) == SOURCES
+        assert all(label.is_turned == (view == "paper") for label in queries.labels + keys.labels)
         across = 1 - along
         for query in range(TARGETS):
             for key in range(SOURCES):
                 ends = [layout.link_ends(query, key, head) for head in range(HEADS)]
                 assert len(set(ends)) == HEADS
                 for start, end in ends:
-                    assert abs(start[along] - queries.points[query][along]) < 11
-                    assert abs(end[along] - keys.points[key][along]) < 11
-                    assert queries.points[query][across] < start[across]
-                    assert end[across] < keys.points[key][across]
+                    assert abs(start[along] - at(queries, query)[along]) < 11
+                    assert abs(end[along] - at(keys, key)[along]) < 11
+                    assert at(queries, query)[across] < start[across]
+                    assert end[across] < at(keys, key)[across]
 
 
 @pytest.mark.parametrize("view", ["heads", "paper"])
@@ -242,12 +246,16 @@ def test_a_line_from_right_to_left_begins_on_the_right():
     words = [" السلام", " عليكم.", "</s>"]
     odd = AttentionMap([" peace", " you.", "</s>"], words, np.full((1, 1, 3, 3), 1 / 3, np.float32))
     layout = VIEWS["alignment"].place(odd, "cross")
-    right, left = ([x for x, _ in side.points] for side in (layout.keys, layout.queries))
+    right, left = ([label.x for label in side.labels] for side in (layout.keys, layout.queries))
     assert right == sorted(right, reverse=True)
     assert left == sorted(left)
     # Invisible marks keep the full stop behind the word, on its left.
-    assert layout.keys.texts == ["\u200fالسلام\u200f", "\u200fعليكم.\u200f", "</s>"]
-    assert layout.queries.texts == ["peace", "you.", "</s>"]
+    assert [label.text for label in layout.keys.labels] == [
+        "\u200fالسلام\u200f",
+        "\u200fعليكم.\u200f",
+        "</s>",
+    ]
+    assert [label.text for label in layout.queries.labels] == ["peace", "you.", "</s>"]
 
 
 @pytest.mark.slow

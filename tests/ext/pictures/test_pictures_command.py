@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from headway.cli.main import dispatch
-from headway.errors import HeadwayError
+from headway.errors import HeadwayError, UsageError
 from headway.ext.pictures import sentence_maps
 from headway.ext.pictures.explain import explain
 from headway.ext.pictures.labels import find_token
@@ -77,9 +77,12 @@ def test_explain_prints_the_numbers(model_directory, translator, capsys):
 def test_pages_json_and_numbers_need_no_matplotlib(model_directory, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for name in ("a.json", "a.html"):
-        picture(model_directory, "--out", str(tmp_path / name), "--explain")
+        picture(model_directory, "--out", str(tmp_path / name))
         assert (tmp_path / name).stat().st_size
-        assert "softmax" in capsys.readouterr().out
+        with pytest.raises(UsageError, match=r"must end in \.svg, \.png, \.pdf$"):
+            picture(model_directory, "--out", str(tmp_path / name), "--explain")
+    picture(model_directory, "--explain")
+    assert "softmax" in capsys.readouterr().out
     with pytest.raises(HeadwayError, match=re.escape("pip install 'headway[pictures]'")):
         picture(model_directory, "--out", str(tmp_path / "a.svg"))
 

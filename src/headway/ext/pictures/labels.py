@@ -96,16 +96,13 @@ def is_right_to_left(labels: Iterable[str]) -> bool:
 
 def printable(text: str) -> str:
     """Replace white space and control characters by ``␣``, and what XML cannot hold by U+FFFD."""
-    return xml_text("".join("␣" if c.isspace() or _is_control(c) else c for c in text))
+    controls = {c for c in text if unicodedata.category(c) == "Cc" or c == "\ufeff"}
+    return xml_text("".join("␣" if c.isspace() or c in controls else c for c in text))
 
 
 def xml_text(text: str) -> str:
     """Replace characters that XML cannot hold by U+FFFD."""
     return _NOT_XML.sub("\ufffd", text)
-
-
-def _is_control(character: str) -> bool:
-    return ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 or character == "\ufeff"
 
 
 def find_token(labels: Sequence[str], word: str) -> int:

@@ -104,36 +104,18 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class TokenLabels:
-    """The labels of all queries or of all keys, and the ends of their links.
+class Tokens:
+    """All queries or all keys, and the ends of their links.
 
     Attributes:
-        texts: The labels, shortened to fit.
-        points: The position of each label.
-        anchor: The part of a label that is at its point.
-        is_turned: Whether the labels are written upwards.
-        size: The size of the letters.
-        ports: The point at which links meet each token; empty in a picture without links.
+        labels: Their labels, shortened to fit.
+        ports: The point at which links meet each token; empty in a view without links.
         areas: The area of each token: a pointer in it selects the token.
     """
 
-    texts: list[str]
-    points: list[Point]
-    anchor: Anchor
-    is_turned: bool = False
-    size: float = LETTER_SIZE
+    labels: list[Label]
     ports: list[Point] = field(default_factory=list)
     areas: list[Area] = field(default_factory=list)
-
-    def labels(self, chosen: int | None = None) -> list[Label]:
-        """Return the labels; a chosen one is bold, and the others are pale then."""
-        return [
-            Label(
-                text, x, y, self.size, self.anchor, chosen not in (None, number), chosen == number,
-                self.is_turned, "token",
-            )
-            for number, (text, (x, y)) in enumerate(zip(self.texts, self.points, strict=True))
-        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -188,8 +170,8 @@ class ViewLayout:
     height: float
     labels: list[Label] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
-    queries: TokenLabels | None = None
-    keys: TokenLabels | None = None
+    queries: Tokens | None = None
+    keys: Tokens | None = None
     links: LinkRule | None = None
     fan: list[Point] = field(default_factory=list)
     maps: list[MapPlace] = field(default_factory=list)

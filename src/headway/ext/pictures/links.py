@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headway.ext.pictures.layout import Area, Box, Line, LinkRule, TokenLabels, ViewLayout
+from headway.ext.pictures.layout import Area, Box, Line, LinkRule, Tokens, ViewLayout
 from headway.ext.pictures.maps import AttentionMap
 from headway.ext.pictures.style import BOX_OPACITY, head_color, head_dash
 
@@ -68,7 +68,7 @@ def link_line(layout: ViewLayout, link: TokenLink, *, has_dashes: bool) -> Line:
     return Line(*ends, False, head_color(head), layout.links.width, dash, opacity)
 
 
-def head_box(side: TokenLabels, token: int, link: TokenLink, heads: Sequence[int]) -> Box:
+def head_box(side: Tokens, token: int, link: TokenLink, heads: Sequence[int]) -> Box:
     """Return a box for a link of a chosen token, behind the token on the other side, which stands in ``side``.
 
     The heads divide the area of a token among them. The opacity of a box shows the weight.
@@ -76,6 +76,6 @@ def head_box(side: TokenLabels, token: int, link: TokenLink, heads: Sequence[int
     x, y, width, height = side.areas[token]
     place, count = (0, 1) if link.head is None else (list(heads).index(link.head), len(heads))
     area: Area = x + width * place / count, y, width / count, height
-    if side.is_turned:
+    if side.labels[token].is_turned:
         area = x, y + height * place / count, width, height / count
     return Box(area, head_color(link.head or 0), BOX_OPACITY * link.weight, role="head-box")

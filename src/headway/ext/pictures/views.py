@@ -6,6 +6,7 @@ of a picture. Paper: Figures 3 to 5.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -30,7 +31,7 @@ from headway.ext.pictures.layout import (
     LinkRule,
     MapPlace,
     Point,
-    TokenLabels,
+    Tokens,
     ViewLayout,
     caption,
 )
@@ -97,7 +98,10 @@ def draw_view(
         color = head_color(shown[0]) if len(shown) == 1 else INK
         picture.cells.append(Cells(place.area, weights.mean(0, dtype=np.float64), color))
     if layout.queries and layout.keys:
-        picture.labels.extend([*layout.queries.labels(query), *layout.keys.labels()])
+        for number, label in enumerate(layout.queries.labels):
+            is_pale, is_bold = query not in (None, number), query == number
+            picture.labels.append(replace(label, is_pale=is_pale, is_bold=is_bold))
+        picture.labels.extend(layout.keys.labels)
     _add_legend(picture, heads if rule and not rule.is_mean else [], rule)
     return picture
 
@@ -191,22 +195,13 @@ def place_sides(
     depths = [WORD_LINE if is_flat else widest(texts) + GAP for texts, _ in sides]
     start = depths[0] + (CAPTION if is_row else 0.0)
     stop = start + (100.0 if is_flat else 190.0)
-    widths = [
-        [text_width(text) + WORD_GAP if is_flat else STEP for text in texts] for texts, _ in sides
-    ]
-    length = max(map(sum, widths))
-    placed = []
-    for (texts, _), along, port, depth in zip(
-        sides, widths, (start, stop), (-depths[0], depths[1]), strict=True
-    ):
-        # The shorter line of text gets the width of the longer one, so that links stay steep.
-        more = (length - sum(along)) / len(texts) if is_flat else 0.0
-        edges = np.cumsum([0.0 if is_row else CAPTION, *(width + more for width in along)])
-        if is_flat and is_right_to_left(texts):
-            edges = length - edges
-        placed.append(
-            _tokens(texts, edges.tolist(), port, depth, is_row=is_row, is_turned=is_turned)
+    length = max(sum(_lengths(texts, is_flat=is_flat)) for texts, _ in sides)
+    placed = [
+        _tokens(texts, port, depth, length, is_row=is_row, is_turned=is_turned)
+        for (texts, _), port, depth in zip(
+            sides, (start, stop), (-depths[0], depths[1]), strict=True
         )
+    ]
     right, bottom = stop + depths[1], CAPTION + length
     if is_row:
         right, bottom = length, right
@@ -224,42 +219,59 @@ def place_sides(
     return ViewLayout(width, bottom + CAPTION, captions, [], queries, keys, rule, fan)
 
 
+def _lengths(texts: list[str], *, is_flat: bool) -> list[float]:
+    """Return the lengths of tokens along their column, or along their line of text."""
+    return [text_width(text) + WORD_GAP if is_flat else STEP for text in texts]
+
+
 def _tokens(
-    texts: list[str],
-    edges: Sequence[float],
-    port: float,
-    depth: float,
-    *,
-    is_row: bool,
-    is_turned: bool,
-) -> TokenLabels:
+    texts: list[str], port: float, depth: float, length: float, *, is_row: bool, is_turned: bool
+) -> Tokens:
     """Place one token after the other, down a column or along a row.
 
     Args:
         texts: The labels.
-        edges: Where each token begins along the column or row, and where the last one ends; they fall in a row from
-            right to left.
-        port: The position of the ends of the links across it.
+        port: The position of the ends of the links across the column or row.
         depth: The depth of the column or row; negative: it is on the left of its links, or above them.
+        length: The length of the longer side.
         is_row: Whether this is a row.
         is_turned: Whether the labels are written upwards.
     """
-    gap = math.copysign(GAP, depth)
-    near, far = sorted((port + gap / 2, port + depth))
-    label = port + gap
-    anchor: Anchor = "start" if (depth < 0) == is_turned else "end"
-    if is_row and not is_turned:
-        label, anchor = port + depth / 2, "middle"
 
     def at(across: float, along: float) -> Point:
         return (along, across) if is_row else (across, along)
 
-    middles = [sum(pair) / 2 for pair in pairwise(edges)]
-    areas: list[Area] = [
-        (*at(near, min(pair)), *at(far - near, max(pair) - min(pair))) for pair in pairwise(edges)
+    is_flat, gap = is_row and not is_turned, math.copysign(GAP, depth)
+    lengths = _lengths(texts, is_flat=is_flat)
+    # The shorter line of text gets the length of the longer one, so that links stay steep.
+    more = (length - sum(lengths)) / len(texts) if is_flat else 0.0
+    edges = np.cumsum([0.0 if is_row else CAPTION, *(each + more for each in lengths)])
+    if is_flat and is_right_to_left(texts):
+        edges = length - edges
+    spans = [sorted(pair) for pair in pairwise(edges.tolist())]
+    near, far = sorted((port + gap / 2, port + depth))
+    areas: list[Area] = [(*at(near, a), *at(far - near, b - a)) for a, b in spans]
+    anchor: Anchor = "start" if (depth < 0) == is_turned else "end"
+    across = port + gap
+    if is_flat:
+        anchor, across = "middle", port + depth / 2
+    points = [at(across, (a + b) / 2) for a, b in spans]
+    labels = _labels(texts, points, anchor, is_turned=is_turned)
+    return Tokens(labels, [at(port, (a + b) / 2) for a, b in spans], areas)
+
+
+def _labels(
+    texts: list[str],
+    points: list[Point],
+    anchor: Anchor,
+    *,
+    size: float = LETTER_SIZE,
+    is_turned: bool = False,
+) -> list[Label]:
+    return [
+        Label(text, *point, size, anchor, is_turned=is_turned, role="token")
+        for text, point in zip(texts, points, strict=True)
     ]
-    points, ports = ([at(across, middle) for middle in middles] for across in (label, port))
-    return TokenLabels(texts, points, anchor, is_turned, ports=ports, areas=areas)
 
 
 def place_grid(attention: AttentionMap, kind: str) -> ViewLayout:
@@ -302,16 +314,16 @@ def place_map(attention: AttentionMap, kind: str) -> ViewLayout:
     size = min(LETTER_SIZE, cell - 3)
     left, top = widest(queries, size) + 10, 18 + widest(keys, size) + 10
     area = left, top, len(keys) * cell, len(queries) * cell
-    rows: list[Point] = [(left - 6, top + (i + 0.5) * cell) for i in range(len(queries))]
-    columns: list[Point] = [(left + (j + 0.5) * cell, top - 6) for j in range(len(keys))]
+    rows = [(left - 6, top + (i + 0.5) * cell) for i in range(len(queries))]
+    columns = [(left + (j + 0.5) * cell, top - 6) for j in range(len(keys))]
     sides = _sides(kind, 6)
     return ViewLayout(
         max(left + area[2], text_width(sides.text, CAPTION_SIZE)),
         top + area[3],
         [sides],
         [Box(area, outline=FRAME, role="frame")],
-        TokenLabels(queries, rows, "end", size=size),
-        TokenLabels(keys, columns, "start", is_turned=True, size=size),
+        Tokens(_labels(queries, rows, "end", size=size)),
+        Tokens(_labels(keys, columns, "start", size=size, is_turned=True)),
         maps=[MapPlace(area)],
     )
 

@@ -80,7 +80,7 @@
     return links.map((link) => {
       const [x, y, width, height] = side.areas[link[name]];
       const [place, count] = link.head === undefined ? [0, 1] : [heads.indexOf(link.head), heads.length];
-      const area = side.is_turned
+      const area = side.labels[0].is_turned
         ? [x, y + (height * place) / count, width, height / count]
         : [x + (width * place) / count, y, width / count, height];
       return rect(area, { fill: look(link.head ?? 0).color, "fill-opacity": (link.weight * style.boxOpacity).toFixed(3), class: "head-box" });
@@ -144,14 +144,12 @@
   }
 
   function drawSide(side, name, labels, { spot, pin }) {
-    return side.texts.flatMap((words, number) => {
+    return side.labels.flatMap(({ text: words, x, y, anchor, size, is_turned: turned }, number) => {
       const here = spot?.[name] === number;
       const isPinned = pin?.[name] === number;
       const faded = spot?.[name] !== undefined && !here;
-      const [x, y] = side.points[number];
-      const looks = { anchor: side.anchor, size: side.size, turned: side.is_turned };
       const made = [text(words, x, y, {
-        ...looks, bold: here || isPinned, opacity: faded ? 0.55 : undefined, name: here ? "here" : name,
+        anchor, size, turned, bold: here || isPinned, opacity: faded ? 0.55 : undefined, name: here ? "here" : name,
       })];
       if (side.areas.length) made.push(target(side.areas[number], { [name]: number }, labels[number]));
       return made;

@@ -59,8 +59,8 @@
     const [along, across] = view === "paper" ? [dx, dy] : view === "alignment" ? [dx, -dy] : [dy, dx];
     const before = across < 0 || (across === 0 && at.query !== undefined);
     // A line of words from right to left has its second token on the left of the first.
-    const [first, second] = map.layouts[view][before ? "queries" : "keys"].points;
-    const step = view === "alignment" && second && second[0] < first[0] ? -along : along;
+    const [first, second] = map.layouts[view][before ? "queries" : "keys"].labels;
+    const step = view === "alignment" && second && second.x < first.x ? -along : along;
     const to = keep((at.query ?? at.key) + step + end, before ? rows : columns);
     return before ? { query: to } : { key: to };
   }

@@ -19,16 +19,17 @@ EXAMPLE = (
 )
 DRAWN = (".svg", ".png", ".pdf")
 SUFFIXES = (*DRAWN, ".json", ".html")
-ONE_HEAD = ("kind", "layer", "heads", "word")
-VIEWS: dict["ViewName", set[str]] = {  # the options that each view heeds, besides --words
-    "heads": {*ONE_HEAD},
-    "paper": {*ONE_HEAD},
+ONE_HEAD = {"kind", "layer", "heads", "word"}
+# The options that choose what is shown, with the value that they have if they are not given.
+CHOICES = {"view": "heads", "words": False} | dict.fromkeys(sorted(ONE_HEAD))
+# Those that each view heeds, besides --words.
+VIEWS: dict["ViewName", set[str]] = {
+    "heads": ONE_HEAD,
+    "paper": ONE_HEAD,
     "grid": {"kind"},
     "heat": {"kind", "layer", "heads"},
     "alignment": {"layer"},
 }
-# The options that choose what is shown, with the value that they have if they are not given.
-CHOICES = {"view": "heads", "words": False} | dict.fromkeys(ONE_HEAD)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,9 +66,9 @@ def run(args: argparse.Namespace) -> None:
     """Write the picture, or print the numbers."""
     if not args.out and not args.explain:
         raise UsageError("give --out FILE or --explain")
-    suffix = Path(args.out or "").suffix
-    if args.out and suffix not in SUFFIXES:
-        raise UsageError(f"--out {args.out}: must end in {', '.join(SUFFIXES)}")
+    suffix, written = Path(args.out or "").suffix, DRAWN if args.explain else SUFFIXES
+    if args.out and suffix not in written:
+        raise UsageError(f"--out {args.out}: must end in {', '.join(written)}")
     check_effects(args, suffix)
     if suffix in DRAWN:
         from headway.ext.pictures.drawing import check_output
@@ -93,25 +94,22 @@ def run(args: argparse.Namespace) -> None:
         [layer] = numbers("--layer", str(args.layer), layers)
     heads = numbers("--heads", args.heads, count) if args.heads else range(count)
     query = find_token(attention.queries, args.word) if args.word else None
-    steps = None
     if args.explain:
         from headway.ext.pictures.explain import explain
+        from headway.ext.pictures.lanes import lanes
 
         if args.heads and len(heads) > 1:
             raise UsageError(f"--heads {args.heads}: --explain shows one head")
         steps = explain(translator, maps.source, maps.target, kind=kind, layer=layer, head=heads[0])
         print(steps.to_text(query or 0))
-    if suffix == ".html":
+        if args.out:
+            lanes(steps, None if query is None else [query]).save(args.out)
+    elif suffix == ".html":
         from headway.ext.pictures.html_page import html
 
         replace_text(Path(args.out), html(maps))
     elif suffix == ".json":
         replace_text(Path(args.out), json.dumps(maps.to_json(), ensure_ascii=False) + "\n")
-    elif steps:
-        from headway.ext.pictures.lanes import lanes
-
-        if args.out:
-            lanes(steps, None if query is None else [query]).save(args.out)
     else:
         from headway.ext.pictures.views import draw_view
 
@@ -120,11 +118,11 @@ def run(args: argparse.Namespace) -> None:
 
 def check_effects(args: argparse.Namespace, suffix: str) -> None:
     """Refuse an option that would change nothing in what is written or printed."""
-    heeded, shown = (set(ONE_HEAD), "--explain") if args.explain else (set(), "")
-    if suffix in (".json", ".html"):  # which hold all attention
-        heeded, shown = {*heeded, "words"}, f"--out {args.out}"
-    elif not args.explain:
-        heeded, shown = {*VIEWS[args.view], "view", "words"}, f"--view {args.view}"
+    heeded, shown = {*VIEWS[args.view], "view", "words"}, f"--view {args.view}"
+    if args.explain:
+        heeded, shown = ONE_HEAD, "--explain"
+    elif suffix not in DRAWN:  # pages and JSON hold all attention
+        heeded, shown = {"words"}, f"--out {args.out}"
     for option, usual in CHOICES.items():
         if getattr(args, option) != usual and option not in heeded:
             raise UsageError(f"--{option} has no effect with {shown}")
