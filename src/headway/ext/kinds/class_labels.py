@@ -35,9 +35,15 @@ class LabelTokenizer(Tokenizer):
         Raises:
             HeadwayError: If a file is missing or damaged; it names the file.
         """
-        return LabelTokenizer(
-            Tokenizer.load(directory).models[0], _read_labels(Path(directory) / FILE)
-        )
+        path = Path(directory) / FILE
+        labels = read_json(path, MAX_LABEL_BYTES)
+        if (
+            not isinstance(labels, list)
+            or not labels
+            or not all(isinstance(label, str) for label in labels)
+        ):
+            raise HeadwayError(f"{path}: not a list of labels")
+        return LabelTokenizer(Tokenizer.load(directory).models[0], labels)
 
     def save(self, directory: str | Path) -> None:
         """Write ``tokenizer.model`` and ``labels.json``; each appears whole or not at all."""
@@ -60,17 +66,8 @@ class LabelTokenizer(Tokenizer):
         return hashlib.sha256(repr((super().fingerprint, self.labels)).encode()).hexdigest()
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Return the id of each label, as a list of its own.
-
-        Raises:
-            HeadwayError: If there is no such label.
-        """
+        """Return the id of each label, as a list of its own; another text is a `KeyError`."""
         ids = {name: i for i, name in enumerate(self.labels)}
-        for text in texts:
-            if text not in ids:
-                raise HeadwayError(
-                    f"label {text!r} is none of the training labels: {', '.join(self.labels)}"
-                )
         return [[ids[text]] for text in texts]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -80,10 +77,3 @@ class LabelTokenizer(Tokenizer):
     def encode_parts(self, parts: Sequence[str]) -> list[int]:
         """Tokenize a text or a pair of texts into one sequence; each text ends in ``</s>``."""
         return [i for ids in self.encode_source(parts) for i in ids]
-
-
-def _read_labels(path: Path) -> list[str]:
-    labels = read_json(path, MAX_LABEL_BYTES)
-    if not isinstance(labels, list) or not labels or not all(isinstance(x, str) for x in labels):
-        raise HeadwayError(f"{path}: not a list of labels")
-    return labels

@@ -1,7 +1,7 @@
 """Training data from text that is not parallel: plain lines, or texts with labels.
 
 Both give a prepared directory as `headway.text.prepared` describes it, so that one trainer serves all
-kinds of models. The target side of a plain line is the line, and that of a labeled text its label.
+kinds of models. The target side of a labeled text is its label, and a plain line is the label of an empty text.
 """
 
 import json
@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from headway.config import Kind, TextConfig
+from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.kinds.class_labels import LabelTokenizer
 from headway.files import write_atomically
 from headway.text import (
-    EOS,
     SURROGATE,
     PreparedData,
     Tokenizer,
@@ -27,8 +26,8 @@ from headway.text import (
 )
 
 CHUNK = 10_000  # texts tokenized at a time
-
-IdPair = tuple[list[int], list[int]]  # of a text and what is learned of it
+TSV_FORM = "LABEL TAB TEXT, or LABEL TAB TEXT TAB SECOND TEXT"
+JSON_FORM = '{"label": "...", "text": "..."}, with or without "second"'
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,11 @@ class LabeledText:
     parts: tuple[str, ...]
 
 
+Read = Callable[[Sequence[str | Path]], Iterator[LabeledText]]
+
+
 def prepare_lines(
-    train: Sequence[str | Path],
-    valid: Sequence[str | Path],
-    out: str | Path,
-    config: TextConfig,
+    train: Sequence[str | Path], valid: Sequence[str | Path], out: str | Path, config: TextConfig
 ) -> PreparedData:
     """Write the prepared data of a language model; the directory appears whole or not at all.
 
@@ -60,19 +59,7 @@ def prepare_lines(
         out: The directory, which must not exist yet.
         config: ``vocab_size``, how the vocabulary is learned, and ``max_tokens``.
     """
-    config = replace(config, joint_vocab=True)  # there is one side
-    tokenizer = _learn(lambda: ((line,) for line in _lines(train)), config)
-
-    def encode(lines: Iterable[str]) -> Iterator[IdPair]:
-        rest = iter(lines)
-        while chunk := list(islice(rest, CHUNK)):
-            yield from (([EOS], ids) for ids in tokenizer.encode_target(chunk))
-
-    held = list(_lines(valid))
-    return _write(
-        out, config, tokenizer, "language-model", ("text", "text"),
-        encode(_lines(train)), encode(held), ([""] * len(held), held),
-    )  # fmt: skip
+    return _prepare(read_plain, train, valid, out, config)
 
 
 def prepare_examples(
@@ -90,21 +77,60 @@ def prepare_examples(
     if len(labels) < 2:
         found = f"all texts have the label {labels[0]!r}" if labels else "no texts"
         raise HeadwayError(f"{train[0]}: {found}: a classifier needs two labels or more")
+    return _prepare(lambda paths: read_examples(paths, labels), train, valid, out, config, labels)
+
+
+def _prepare(
+    read: Read,
+    train: Sequence[str | Path],
+    valid: Sequence[str | Path],
+    out: str | Path,
+    config: TextConfig,
+    labels: Sequence[str] = (),
+) -> PreparedData:
+    """Write prepared data; without labels they are those of a language model."""
+    out = Path(out)
+    check_new(out)
     config = replace(config, joint_vocab=True)  # there is one side
-    words = _learn(lambda: (example.parts for example in read_examples(train)), config)
-    tokenizer = LabelTokenizer(words.models[0], labels)
+    # Subwords are learned from texts that are spread over the training text.
+    count = sum(1 for _ in read(train)) if config.sample_lines else 0
+    sample = islice(read(train), 0, None, spread_step(count, config.sample_lines))
+    texts = (text for each in sample for text in (each.parts if labels else (each.label,)))
+    tokenizer = Tokenizer.learn(((text, "") for text in texts), config)
+    if labels:
+        tokenizer = LabelTokenizer(tokenizer.models[0], labels)
 
-    def encode(examples: Iterable[LabeledText]) -> Iterator[IdPair]:
-        for example in examples:
-            [label] = tokenizer.encode_target([example.label])
-            yield tokenizer.encode_parts(example.parts), label
+    def encode(examples: Iterable[LabeledText]) -> Iterator[tuple[list[int], list[int]]]:
+        rest = iter(examples)
+        while chunk := list(islice(rest, CHUNK)):
+            parts = iter(tokenizer.encode_source([part for each in chunk for part in each.parts]))
+            targets = tokenizer.encode_target([each.label for each in chunk])
+            for each, target in zip(chunk, targets, strict=True):
+                yield [i for ids in islice(parts, len(each.parts)) for i in ids], target
 
-    held = list(read_examples(valid, labels))
-    sides = ["\t".join(e.parts) for e in held], [e.label for e in held]
-    return _write(
-        out, config, tokenizer, "classifier", ("text", "labels"),
-        encode(read_examples(train)), encode(held), sides,
-    )  # fmt: skip
+    held = list(read(valid))
+    if not held:
+        raise HeadwayError("the files of the validation text hold no texts")
+    sides = ["\t".join(each.parts) for each in held], [each.label for each in held]
+    short = (pair for pair in encode(read(train)) if max(map(len, pair)) <= config.max_tokens)
+    with write_atomically(out) as temporary:
+        temporary.mkdir(parents=True)
+        if not len(write_ids(temporary / "train", short, tokenizer)):
+            raise HeadwayError(
+                f"no training text is left: the files hold none of text.max_tokens = {config.max_tokens} or fewer tokens"
+            )
+        write_prepared(
+            temporary, tokenizer, encode(held), sides, config=config,
+            languages=("text", "labels" if labels else "text"),
+            kind="classifier" if labels else "language-model", text_files={},
+        )  # fmt: skip
+    return PreparedData.open(out)
+
+
+def read_plain(paths: Sequence[str | Path]) -> Iterator[LabeledText]:
+    """Read lines that are not blank, each as the label of an empty text."""
+    for path in paths:
+        yield from (LabeledText(line, ("",)) for line in read_lines(path) if line.strip())
 
 
 def read_examples(paths: Sequence[str | Path], labels: Sequence[str] = ()) -> Iterator[LabeledText]:
@@ -117,21 +143,38 @@ def read_examples(paths: Sequence[str | Path], labels: Sequence[str] = ()) -> It
     Raises:
         HeadwayError: If a line is neither, or has another label; it names the file and line.
     """
+    known = set(labels)
     for path in paths:
-        read = _object if ".jsonl" in Path(path).suffixes else _columns
+        is_json = ".jsonl" in Path(path).suffixes
         for number, line in enumerate(read_lines(path), 1):
             if not line.strip():
                 continue
             try:
-                example = read(line)
-            except ValueError as error:
-                raise HeadwayError(f"{path}:{number}: {error}") from None
-            if labels and example.label not in labels:
+                label, *parts = _read_object(line) if is_json else line.split("\t")
+                is_whole = len(parts) in (1, 2) and all(cell.strip() for cell in (label, *parts))
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                is_whole = False
+            if not is_whole:
+                form = JSON_FORM if is_json else TSV_FORM
+                raise HeadwayError(f"{path}:{number}: must be {form}")
+            if SURROGATE.search("".join((label, *parts))):
                 raise HeadwayError(
-                    f"{path}:{number}: label {example.label!r} is none of the training text:"
+                    f"{path}:{number}: not Unicode: it holds half of a surrogate pair"
+                )
+            label = " ".join(label.split())
+            if known and label not in known:
+                raise HeadwayError(
+                    f"{path}:{number}: label {label!r} is none of the training text:"
                     f" {', '.join(labels)}"
                 )
-            yield example
+            yield LabeledText(label, tuple(parts))
+
+
+def _read_object(line: str) -> list[str]:
+    values = json.loads(line)
+    cells = values["label"], values["text"], values.get("second", "")
+    label, text, second = (" ".join(cell.split()) for cell in cells)
+    return [label, text, *([second] if second else [])]
 
 
 def split_parts(line: str) -> tuple[str, ...]:
@@ -146,72 +189,3 @@ def split_parts(line: str) -> tuple[str, ...]:
             f"{line[:40]!r} ...: {len(others) + 1} columns: must be TEXT, or TEXT TAB SECOND TEXT"
         )
     return (text, *(other for other in others if other.strip()))
-
-
-def _columns(line: str) -> LabeledText:
-    label, *parts = line.split("\t")
-    if len(parts) not in (1, 2) or not all(cell.strip() for cell in (label, *parts)):
-        raise ValueError("must be LABEL TAB TEXT, or LABEL TAB TEXT TAB SECOND TEXT")
-    return LabeledText(_clean(label), tuple(parts))
-
-
-def _object(line: str) -> LabeledText:
-    try:
-        values = json.loads(line)
-        label, text, second = values["label"], values["text"], values.get("second", "")
-        is_whole = label.strip() and text.strip() and isinstance(second, str)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        is_whole = False
-    if not is_whole:
-        raise ValueError('must be {"label": "...", "text": "..."}, with or without "second"')
-    if SURROGATE.search(label + text + second):
-        raise ValueError("not Unicode: it holds half of a surrogate pair")
-    return LabeledText(
-        _clean(label), tuple(_clean(part) for part in (text, second) if part.strip())
-    )
-
-
-def _clean(text: str) -> str:
-    """Join the parts between white space by a space: validation text is written line by line, in lines without breaks."""
-    return " ".join(text.split())
-
-
-def _lines(paths: Sequence[str | Path]) -> Iterator[str]:
-    for path in paths:
-        yield from (line for line in read_lines(path) if line.strip())
-
-
-def _learn(read: Callable[[], Iterator[tuple[str, ...]]], config: TextConfig) -> Tokenizer:
-    """Learn subwords from texts that are spread over the training text, which ``read`` reads."""
-    count = sum(1 for _ in read()) if config.sample_lines else 0
-    sample = islice(read(), 0, None, spread_step(count, config.sample_lines))
-    return Tokenizer.learn(((part, "") for parts in sample for part in parts), config)
-
-
-def _write(
-    out: str | Path,
-    config: TextConfig,
-    tokenizer: Tokenizer,
-    kind: Kind,
-    languages: tuple[str, str],
-    train: Iterable[IdPair],
-    valid: Iterable[IdPair],
-    sides: tuple[list[str], list[str]],
-) -> PreparedData:
-    out = Path(out)
-    check_new(out)
-    short = (pair for pair in train if max(map(len, pair)) <= config.max_tokens)
-    with write_atomically(out) as temporary:
-        temporary.mkdir(parents=True)
-        write_ids(temporary / "train", short, tokenizer)
-        texts, validation_texts = write_prepared(
-            temporary, tokenizer, valid, sides,
-            config=config, languages=languages, kind=kind, text_files={},
-        )  # fmt: skip
-        if not len(texts):
-            raise HeadwayError(
-                f"no training text is left: the files hold none of text.max_tokens = {config.max_tokens} or fewer tokens"
-            )
-        if not len(validation_texts):
-            raise HeadwayError("the files of the validation text hold no texts")
-    return PreparedData.open(out)

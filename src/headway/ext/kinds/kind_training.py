@@ -1,22 +1,51 @@
-"""How ``headway lm`` and ``headway classify`` train, and the arguments that both have."""
+"""What ``headway lm`` and ``headway classify`` share: their arguments, and how they train."""
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from headway.cli import Argument, given_changes, is_launched, train_and_show
+from headway.cli import Argument, add_options, given_changes, is_launched, train_and_show
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
     from headway.config import Kind
 
+# The options that only a training has.
+OF_TRAINING = ("train", "valid", "preset", "config", "ranks")
 
-# The arguments that both have.
-PRESET = (
-    Argument("--preset NAME", "quick, thorough, tiny (default), small, medium, base or big"),
-    "--config FILE",
-)
-PROCESSES = ("--ranks N", Argument("--quiet", "print errors only"))
+
+def add_arguments(parser: argparse.ArgumentParser, run: str, texts: str, *using: Argument) -> None:
+    """Add the arguments of a verb that trains and uses a kind of model.
+
+    Args:
+        parser: The parser.
+        run: What the run directory is for.
+        texts: What ``--train`` is.
+        using: The options that a trained model has.
+    """
+    add_options(
+        parser,
+        Argument("RUN", run),
+        Argument("--train FILE...", f"training text: {texts}"),
+        Argument("--valid FILE...", "validation text, in the same form"),
+        Argument("--preset NAME", "quick, thorough, tiny (default), small, medium, base or big"),
+        "--config FILE",
+        *using,
+        Argument(
+            "--device DEVICE", "of a trained model: auto, cpu, cuda or cuda:N", {"default": "auto"}
+        ),
+        "--json",
+        "--ranks N",
+        Argument("--quiet", "print errors only"),
+    )
+
+
+def refuse(args: argparse.Namespace, options: Iterable[str], reason: str) -> None:
+    """Raise a `UsageError` for the first of some options that is given."""
+    for option in options:
+        if getattr(args, option, None):
+            raise UsageError(f"--{option}: {reason}: omit it")
 
 
 def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
@@ -33,9 +62,7 @@ def train_kind(args: argparse.Namespace, kind: "Kind") -> int:
 
     if args.device != "auto":
         raise UsageError("--device: is for a trained model; a training has --training.device")
-    for option in ("json", "attention"):
-        if getattr(args, option, False):
-            raise UsageError(f"--{option}: is for a trained model, and this is a training: omit it")
+    refuse(args, ("json", "attention"), "is for a trained model, and this is a training")
     if STANDARD_INPUT in (*(args.train or ()), *(args.valid or ())):
         raise UsageError("-: this text is read several times: give a file")
     used = [f"text.{name}" for name in TextConfig.of_any_text()]

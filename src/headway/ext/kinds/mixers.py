@@ -49,17 +49,11 @@ class Recurrent(nn.Module):
 
     def step(self, x_N1D: Tensor, cache: Cache) -> Tensor:
         """Run one more position, [N, 1, D], from the state in the cache."""
-        # torch's states are [layers, N, D]; the cache's first axis is N.
-        names = ("hidden", "memory") if isinstance(self.cell, nn.LSTM) else ("hidden",)
-        before = tuple(cache[name].transpose(0, 1).contiguous() for name in names if cache)
-        if isinstance(self.cell, nn.LSTM):
-            y_N1D, after = self.cell(x_N1D, before or None)
-        else:
-            y_N1D, hidden = self.cell(x_N1D, before[0] if before else None)
-            after = (hidden,)
-        cache.update(
-            {name: state.transpose(0, 1) for name, state in zip(names, after, strict=True)}
-        )
+        # torch's states are [layers, N, D]; the cache's first axis is N. An LSTM has two.
+        before = [state.transpose(0, 1).contiguous() for state in cache.values()]
+        y_N1D, after = self.cell(x_N1D, *([tuple(before)] if before[1:] else before))
+        states = after if isinstance(after, tuple) else (after,)
+        cache.update({str(n): state.transpose(0, 1) for n, state in enumerate(states)})
         return y_N1D
 
 

@@ -7,7 +7,6 @@ Shapes: N hypotheses, V vocabulary.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from headway.config import SearchConfig
@@ -114,9 +113,3 @@ class TextGenerator(TextModel[LanguageModel, Tokenizer]):
                 f"the prompt has {start} tokens, but the model has {shape.max_positions} positions"
             )
         return min(start + extra + 1, shape.max_positions)
-
-
-def perplexity(likelihoods: Sequence[Likelihood]) -> float:
-    """Return e to the mean negative log-likelihood of a token."""
-    nll = sum(line.nll for line in likelihoods)
-    return float(np.exp(min(nll / max(1, sum(line.tokens for line in likelihoods)), 700.0)))

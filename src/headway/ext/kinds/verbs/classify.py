@@ -5,11 +5,11 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli import Argument, add_options
+from headway.cli import Argument
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
-    from headway.ext.kinds.text_classifier import Prediction, TextClassifier
+    from headway.ext.kinds.text_classifier import TextClassifier
 
 EXAMPLE = """\
 headway classify runs/kinds --train train.tsv --valid valid.tsv
@@ -21,35 +21,32 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    from headway.ext.kinds.kind_training import PRESET, PROCESSES
+    from headway.ext.kinds.kind_training import add_arguments
 
-    add_options(
+    add_arguments(
         parser,
-        Argument("RUN", "run directory; a finished run labels standard input"),
-        Argument("--train FILE...", ".tsv file (label, text, optional second text) or .jsonl file"),
-        Argument("--valid FILE...", "validation texts, in the same form"),
-        *PRESET,
+        "run directory; a finished run labels standard input",
+        ".tsv files (label, text, optional second text) or .jsonl files",
         Argument("--score FILE", "print the accuracy on a file with labels"),
         Argument("--attention", "with --json: also print how much attention each token receives"),
-        Argument("--device DEVICE", "for labeling: auto, cpu, cuda or cuda:N", {"default": "auto"}),
-        Argument("--json", "print JSON, with the probability of each label"),
-        *PROCESSES,
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, or label."""
-    from headway.ext.kinds.kind_training import train_kind
+    from headway.cli import check_used
+    from headway.ext.kinds.kind_training import OF_TRAINING, refuse, train_kind
     from headway.training import RunDirectory
 
     directory = RunDirectory(args.run)
-    unfinished = directory.started and not directory.record().finished
-    of_training = (args.train, args.valid, args.preset, args.config, args.ranks, args.overrides)
-    if any(of_training) or unfinished:
-        if args.score and unfinished:
-            raise UsageError("--score needs a finished run: train first")
-        if args.score:
-            raise UsageError("--score uses a finished run: omit the options of a training")
+    if args.score:
+        refuse(args, OF_TRAINING, "is for a training, but --score uses a trained model")
+        check_used(args.overrides, (), "--score")
+    elif (
+        (directory.started and not directory.record().finished)
+        or args.overrides
+        or any(getattr(args, option) for option in OF_TRAINING)
+    ):
         return train_kind(args, "classifier")
     if args.attention and not args.json:
         raise UsageError("--attention needs --json")
@@ -68,7 +65,13 @@ def label(classifier: "TextClassifier", args: argparse.Namespace) -> None:
     for lines in read_input("label"):
         parts = [split_parts(line) for line in lines]
         for found in classifier.predict(parts, attention=args.attention):
-            print(json.dumps(_values(found), ensure_ascii=False) if args.json else _line(found))
+            if not args.json:
+                print(f"{found.label}\t{found.probabilities[found.label]:.4f}")
+                continue
+            values: dict[str, object] = {"label": found.label, "probabilities": found.probabilities}
+            if args.attention:
+                values |= {"pieces": found.tokens, "attention": found.attention}
+            print(json.dumps(values, ensure_ascii=False))
         sys.stdout.flush()
 
 
@@ -86,14 +89,3 @@ def score(classifier: "TextClassifier", args: argparse.Namespace) -> None:
         print(json.dumps({"accuracy": share, "right": right, "texts": len(examples)}))
     else:
         print(f"accuracy {share:.2f} %: {right} of {len(examples)}")
-
-
-def _line(found: "Prediction") -> str:
-    return f"{found.label}\t{found.probabilities[found.label]:.4f}"
-
-
-def _values(found: "Prediction") -> dict[str, object]:
-    values: dict[str, object] = {"label": found.label, "probabilities": found.probabilities}
-    if found.tokens:
-        values |= {"pieces": found.tokens, "attention": found.attention}
-    return values

@@ -5,7 +5,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from headway.cli import Argument, add_options
+from headway.cli import Argument
 from headway.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
@@ -25,49 +25,38 @@ TRAINS = True  # the process may train
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    from headway.ext.kinds.kind_training import PRESET, PROCESSES
+    from headway.ext.kinds.kind_training import add_arguments
 
-    add_options(
+    add_arguments(
         parser,
-        Argument("RUN", "run directory; an unfinished run is resumed"),
-        Argument("--train FILE...", "training text: plain text files, whose lines are independent"),
-        Argument("--valid FILE...", "validation text, in the same form"),
-        *PRESET,
+        "run directory; an unfinished run is resumed",
+        "plain text files, whose lines are independent",
         Argument("--score FILE", "print the perplexity of this text"),
         Argument("--generate N", "generate N texts"),
         Argument("--prompt TEXT", "start the generated texts with this text", {"default": ""}),
-        Argument(
-            "--device DEVICE",
-            "for --score and --generate: auto, cpu, cuda or cuda:N",
-            {"default": "auto"},
-        ),
-        Argument("--json", "print JSON"),
-        *PROCESSES,
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, or print the perplexity of a text, or generated texts."""
     from headway.cli import check_used
-    from headway.ext.kinds.kind_training import train_kind
+    from headway.ext.kinds.kind_training import OF_TRAINING, refuse, train_kind
     from headway.text import SURROGATE
 
     if args.prompt and args.generate is None:
         raise UsageError("--prompt needs --generate N, the number of texts")
     if not args.score and args.generate is None:
         return train_kind(args, "language-model")
-    for option in ("train", "valid", "preset", "config", "ranks"):
-        if getattr(args, option):
-            raise UsageError(
-                f"--{option}: is for a training, but --score and --generate use a trained model: omit it"
-            )
+    refuse(args, OF_TRAINING, "is for a training, but --score and --generate use a trained model")
     if args.generate is not None and args.generate < 1:
         raise UsageError(f"--generate {args.generate}: must be 1 or more")
     if SURROGATE.search(args.prompt):
         raise UsageError("--prompt: is not UTF-8")
+    search = None
     if args.generate is None:
         check_used(args.overrides, (), "--score")
-    search = None if args.generate is None else choose_search(args)
+    else:
+        search = choose_search(args)
     from headway.ext.kinds.text_generator import TextGenerator
 
     generator = TextGenerator.load(args.run, args.device)
@@ -88,32 +77,30 @@ def choose_search(args: argparse.Namespace) -> "SearchConfig":
     from headway.cli import check_used
     from headway.config import Config, SearchConfig
 
-    check_used(args.overrides, [*GENERATING, *SAMPLING, *SEARCHING], "--generate")
     try:
         sampling = Config(search=SearchConfig(sample=True))
         search = replace(args.changes.apply(sampling).search, n_best=args.generate)
     except HeadwayError as error:
         raise UsageError(str(error)) from None
+    used: tuple[str, ...] = SEARCHING
+    way = "a beam search"
     if search.sample:
-        way = "samples (--search.sample false gives a beam search)"
-        check_used(args.overrides, [*GENERATING, *SAMPLING], way)
-    else:
-        check_used(args.overrides, [*GENERATING, *SEARCHING], "a beam search")
+        used, way = SAMPLING, "samples (--search.sample false gives a beam search)"
+    check_used(args.overrides, [*GENERATING, *used], way)
     return search
 
 
 def score(generator: "TextGenerator", args: argparse.Namespace) -> None:
     """Print the perplexity of a text."""
-    from headway.ext.kinds.text_generator import perplexity
     from headway.text import read_lines
+    from headway.training import perplexity_of
 
     lines = generator.score([line for line in read_lines(args.score) if line.strip()])
     if not lines:
         raise HeadwayError(f"{args.score}: holds no texts")
-    tokens = sum(line.tokens for line in lines)
-    value = perplexity(lines)
+    nll, tokens = (sum(of_all) for of_all in zip(*lines, strict=True))
+    value = perplexity_of(nll / tokens)
     if args.json:
-        nll = sum(line.nll for line in lines)
         print(json.dumps({"perplexity": value, "nll": nll, "tokens": tokens}))
     else:
         print(f"perplexity {value:.3f} per token, of {tokens:,} tokens in {len(lines):,} lines")
