@@ -2,12 +2,11 @@
 
 import pytest
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from headway.config import ModelConfig
 from headway.model import Transformer
-from headway.model.visibility import Segments, Visibility
+from headway.model.visibility import Segments
 from headway.text.batches import Batch
 from headway.training.steps.objective import Objective
 
@@ -15,8 +14,6 @@ SHAPE = ModelConfig(
     source_vocab_size=41, target_vocab_size=41, num_encoder_layers=2, num_decoder_layers=2,
     d_model=12, d_ff=17, num_heads=3, d_k=5, d_v=5, dropout=0.0, max_positions=347,
 )  # fmt: skip
-PADDED = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
-PACKED = torch.tensor([[1, 1, 2, 0], [1, 2, 3, 3]])
 
 
 class Reads(TorchDispatchMode):
@@ -27,27 +24,6 @@ class Reads(TorchDispatchMode):
     def __torch_dispatch__(self, func, _types, args=(), kwargs=None):
         self.count += func is torch.ops.aten._local_scalar_dense.default
         return func(*args, **(kwargs or {}))
-
-
-def test_plain_tensors_are_searched_for_packed_rows_once():
-    assert Segments.of(None) is None
-    for ids, is_packed in ((PADDED, False), (PACKED, True)):
-        segments = Segments.of(ids)
-        assert segments is not None
-        assert segments.is_packed is is_packed
-        assert Segments.of(segments) is segments
-    with FakeTensorMode():
-        fake = Segments.of(torch.ones(2, 4, dtype=torch.long))
-    assert fake is not None
-    assert fake.is_packed  # unknown: the mask of every pair is right for padding too
-
-
-def test_visibility_is_packed_only_if_both_sides_have_segments():
-    padded, packed = Segments(PADDED, is_packed=False), Segments(PACKED, is_packed=True)
-    assert Visibility(packed, packed).is_packed
-    assert not Visibility(None, packed).is_packed
-    assert not Visibility(packed, None).is_packed
-    assert not Visibility(padded, padded).is_packed
 
 
 @pytest.mark.parametrize("length", [7, 300])

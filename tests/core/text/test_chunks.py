@@ -143,36 +143,6 @@ def do_some(work, count):
         pass
 
 
-def test_work_goes_on_only_if_it_is_the_same(tmp_path):
-    directory, out = tmp_path / "work", tmp_path / "out"
-    identity = {"text.vocab_size": "8", "input": "a" * 64}
-    with open_work(directory, out, identity) as work:
-        do_some(work, 3)
-    with open_work(directory, out, identity) as work:
-        assert (work.dropped, count_results(work.directory / "squares")) == ("", 3)
-    for change, said in (
-        ({"text.vocab_size": "9"}, "changed since: text.vocab_size"),
-        ({"input": "b" * 64}, "changed since: input"),
-        ({"glossary": "x"}, "changed since: glossary"),
-    ):
-        with open_work(directory, out, identity | change) as work:
-            assert (work.dropped, count_results(work.directory / "squares")) == (said, 0)
-        assert not directory.exists()  # nothing was done: no trace is left
-        with open_work(directory, out, identity) as work:
-            assert not work.dropped
-            do_some(work, 3)
-    (directory / "identity.json").write_text("[")  # it only words the message
-    reordered = dict(reversed(identity.items()))
-    with open_work(directory, out, reordered) as work:
-        assert (work.dropped, count_results(work.directory / "squares")) == ("", 3)
-    (directory / "identity.json").write_text("[")
-    with open_work(directory, out, {}) as work:
-        assert work.dropped == "of other settings or another version"
-        do_some(work, 3)
-        work.clear()
-    assert not directory.exists()
-
-
 def test_a_late_worker_of_other_work_changes_nothing(tmp_path):
     """A command of a cluster was killed, and its worker goes on while the next command has other options."""
     directory, out = tmp_path / "work", tmp_path / "out"
@@ -187,16 +157,6 @@ def test_a_late_worker_of_other_work_changes_nothing(tmp_path):
         assert count_results(work.directory / "squares") == 0
         work.clear()
     assert not directory.exists()
-
-
-def test_a_second_process_is_refused_by_the_name_of_what_is_made(tmp_path):
-    with open_work(tmp_path / "work", tmp_path / "out", {}):
-        problem = rf"^{tmp_path / 'out'}: process {os.getpid()} is at work here already"
-        with (
-            pytest.raises(HeadwayError, match=problem),
-            open_work(tmp_path / "work", tmp_path / "out", {}),
-        ):
-            pass
 
 
 def test_a_deletion_that_was_killed_anywhere_leaves_nothing_half(tmp_path, monkeypatch):

@@ -22,8 +22,6 @@ from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from headway.text.shards import Corpus
 from support.cases import each_case, read_rows
-from support.extensions import needs
-from support.numbered_text import units, write_tmx
 from support.range_cleaning import clean
 from support.toy_models import sentences, translate_words, write_pairs
 
@@ -279,21 +277,6 @@ def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path):
     assert report["kept"] == len(train)
     assert report["dropped"][Rule.HELD_OUT]["count"] == 53
     assert json.loads((tmp_path / "out" / "data.json").read_text())["held_out"] == 53
-
-
-@needs("corpora")
-def test_every_format_holds_out_the_same_pairs(tmp_path):
-    pairs = unique_pairs(300)
-    table = tmp_path / "train.tsv"
-    table.write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
-    memory = write_tmx(tmp_path, units(pairs))
-    files = [write_two(tmp_path, pairs), [table], [memory]]
-    prepared = [
-        prepare(paths, 31, tmp_path / f"{number}", CONFIG, LANGUAGES)
-        for number, paths in enumerate(files)
-    ]
-    assert {len(data.valid) for data in prepared} == {31}
-    assert len({data.fingerprint for data in prepared}) == 1
 
 
 def hold_out(pairs, count):

@@ -183,19 +183,6 @@ def test_changed_text_or_settings_are_named_and_start_again(table, tmp_path):
     assert read_bytes(tmp_path / "out") == read_bytes(tmp_path / "whole")
 
 
-def test_worker_processes_read_standard_input_and_name_a_mistake(table, whole, tmp_path):
-    process = start(["-"], 31, tmp_path / "out", table[0])
-    process.join(60)
-    assert process.exitcode == 0
-    made = read_bytes(tmp_path / "out")
-    named = {name for name in made if made[name] != whole[name]}
-    assert made.keys() == whole.keys()
-    assert named <= {"data.json", "report.txt"}  # which have the names of the files
-    with pytest.raises(HeadwayError, match=r"text\.vocab_size = 90000 is too large"):
-        prepare(table, 31, tmp_path / "b", replace(CONFIG, vocab_size=90_000), LANGUAGES, workers=2)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
 def test_one_of_several_files_may_be_standard_input(tmp_path):
     """The first process reads it; a worker process would wait for a standard input of its own."""
     files = write_pairs(tmp_path, "train", sentences(200, seed=1))

@@ -59,30 +59,6 @@ def test_a_translation_is_empty_only_if_it_has_no_room(beam):
     assert nothing.tokens == [EOS]
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_a_sentence_alone_equals_itself_in_a_batch(beam):
-    toy = Toy(11, seed=3, sharpness=2.0)
-    limits = [2 + sentence % 5 for sentence in range(11)]
-    together = search(toy, range(11), limits, beam=beam, n_best=beam)
-    for sentence in range(11):
-        assert search(toy, [sentence], [limits[sentence]], beam=beam, n_best=beam) == [
-            together[sentence]
-        ]
-
-
-def test_every_hypothesis_ends_within_its_limit():
-    toy = Toy(5, seed=2)
-    toy.table[..., EOS] = -30  # a model that almost never ends a sentence
-    for limit, hypotheses in zip(
-        [1, 2, 3, 5, 8], search(toy, range(5), [1, 2, 3, 5, 8]), strict=True
-    ):
-        for hypothesis in hypotheses:
-            assert hypothesis.tokens[-1] == EOS
-            assert len(hypothesis.tokens) == limit
-            assert PAD not in hypothesis.tokens
-            assert math.isfinite(hypothesis.score)
-
-
 @pytest.mark.parametrize("drawn", [False, True])
 def test_a_prefix_is_kept_and_scored(drawn):
     toy = Toy(2, seed=4)
@@ -113,16 +89,6 @@ def test_samples_follow_the_models_distribution():
     p[PAD] = -torch.inf
     for token, expected in enumerate(p.softmax(0).tolist()):
         assert abs(first.count(token) / count - expected) < 4 * math.sqrt(0.25 / count)
-
-
-def test_samples_depend_on_the_seed_and_not_on_the_batch():
-    toy = Toy(3, seed=6)
-    options = {"eos": EOS, "pad": PAD}
-    together = sample(
-        toy.decoding(range(3), 2), [9] * 3, seeds=[[[1], [2]], [[3], [4]], [[5], [6]]], **options
-    )
-    alone = sample(toy.decoding([1], 2), [9], seeds=[[[3], [4]]], **options)
-    assert alone == [together[1]]
 
 
 def test_samples_of_a_large_vocabulary_do_not_depend_on_the_batch():

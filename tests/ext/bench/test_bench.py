@@ -99,16 +99,6 @@ def test_figures_of_training_are_consistent(monkeypatch, tmp_path, capsys):
     assert found["peak_memory"] > 1e7
 
 
-def test_figures_of_translation_are_consistent(monkeypatch, capsys):
-    monkeypatch.setattr(engine, "measure_matrix_rate", lambda *_: 1e12)
-    bench(monkeypatch, "translate", "--cells", "3x2", "1x1", "--json", "-")
-    found = json.loads(capsys.readouterr().out)
-    assert [(row["batch"], row["beam"]) for row in found["rows"]] == [(3, 2), (1, 1)]
-    for row in found["rows"]:
-        ratio = row["tokens_per_second"]["high"] / row["sentences_per_second"]["high"]
-        assert ratio == pytest.approx(row["tokens"] / row["sentences"])
-
-
 def test_the_whole_machine_is_measured(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(engine, "measure_matrix_rate", lambda *_: 1e12)
     file = tmp_path / "bench.json"
