@@ -60,25 +60,6 @@ def test_pairs_of_a_block_are_read_together(data, monkeypatch):
     assert first != second, "the blocks of each epoch are others"
 
 
-def test_a_step_is_within_its_tokens_on_both_sides(data):
-    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=50)
-    feed = Feed(data, config, torch.device("cpu"))
-    steps = [feed.next().batches for _ in range(10)]
-    assert {len(batches) for batches in steps} == {3}
-    assert max(sum(b.target.numel() for b in batches) for batches in steps) <= 140
-    assert max(sum(b.source.numel() for b in batches) for batches in steps) <= 140
-
-
-def test_the_feed_continues_from_a_position(data, blocks):
-    config = TrainingConfig(batch_tokens=140, micro_batch_tokens=70)
-    whole = Feed(data, config, torch.device("cpu"))
-    expected = rows_of(whole, 40)
-    first = Feed(data, config, torch.device("cpu"))
-    rows_of(first, 23)
-    second = Feed(data, config, torch.device("cpu"), first.position)
-    assert rows_of(second, 17) == expected[23:]
-
-
 SIZES = (1000, 130, 10)
 
 
@@ -86,13 +67,6 @@ def count(mixture, epoch):
     """Return how often each pair occurs in an epoch."""
     rows = np.concatenate([mixture.rows(epoch, block) for block in range(mixture.blocks)])
     return np.bincount(rows, minlength=sum(SIZES))
-
-
-@pytest.mark.parametrize("block", [70, 999, 1140, 10_000])
-def test_at_temperature_one_every_pair_occurs_once(block):
-    mixture = Mixture(SIZES, 1.0, block, seed=3)
-    assert count(mixture, 0).tolist() == [1] * sum(SIZES)
-    assert max(len(mixture.rows(0, n)) for n in range(mixture.blocks)) <= block + len(SIZES)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,10 @@
-import errno
 import json
-import os
 import resource
 
 import pytest
 import torch
 
 from headway.errors import HeadwayError
-from headway.files import temporary_path
 from headway.training.storage.checkpoint import (
     average_weights,
     read_checkpoint,
@@ -39,27 +36,6 @@ def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, 
     assert directory.steps() == kept
     for step in kept[-2:]:
         assert set(read_checkpoint(directory.checkpoint(step))[0]) == {"model", "optimizer"}
-
-
-@pytest.mark.parametrize("calls", [0, 1, 2, 3])
-def test_a_write_that_fails_leaves_the_old_checkpoints_and_no_new_one(
-    calls, directory, monkeypatch
-):
-    write_checkpoint(directory.checkpoint(5), TENSORS, {})
-    left = calls
-
-    def fsync(descriptor):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(OSError, match=r"No space left on device: '\S+step-00000011'"):
-        write_checkpoint(directory.checkpoint(11), TENSORS, {})
-    monkeypatch.undo()
-    assert [path.name for path in directory.checkpoints.iterdir()] == ["step-00000005"]
-    read_checkpoint(directory.checkpoint(5))
 
 
 def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):
@@ -114,14 +90,3 @@ def test_averaging_rejects_weights_of_other_models(tmp_path):
         files.append(path / "model.safetensors")
     with pytest.raises(HeadwayError, match=r"step-7.model.safetensors: its weights"):
         average_weights(files)
-
-
-def test_pruning_keeps_the_given_steps_and_removes_leftovers(directory):
-    for step in (5, 7, 11, 13):
-        write_checkpoint(directory.checkpoint(step), {"model": {"a": torch.ones(3)}}, {})
-    left = temporary_path(directory.checkpoint(17))
-    left.mkdir()
-    (left / "model.safetensors").write_bytes(b"half")
-    directory.prune([7, 13])
-    assert directory.steps() == [7, 13]
-    assert not left.exists()

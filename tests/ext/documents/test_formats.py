@@ -15,7 +15,7 @@ from headway.ext.documents.opening import (
 from headway.ext.documents.paragraph import Translated
 from support.bounds import grows_less
 from support.cases import each_case
-from support.document_promises import CUE, SHAPES, changed, damaged, read_shape, unchanged
+from support.document_promises import SHAPES, changed, damaged, read_shape, unchanged
 from support.documents import TEXT_FORMATS
 
 
@@ -25,35 +25,17 @@ def test_documents_keep_their_promises(suffix, promise):
     assert [broken for seed in range(8) if (broken := promise(suffix, seed))] == []
 
 
-XLIFF = "<xliff version='1.2'><file><body>{}</body></file></xliff>"
+@each_case
+def test_the_time_for_a_file_grows_with_its_size(name, begin, unit, end, count):
+    """Each repeats a unit, in which its number may stand."""
 
-
-@pytest.mark.parametrize(
-    ("suffix", "count", "make"),
-    [
-        (".json", 500, lambda n: f'["{"%s a | " * n}"]'),
-        (".po", 1_500, lambda n: 'msgid "a"\n' * n),
-        (".po", 1_000, lambda n: 'msgid ""\n' + f'"{"a" * 99}"\n' * n + 'msgstr ""\n'),
-        (".md", 250, lambda n: "".join(f"\\begin{{a{k}}}\n" for k in range(n))),
-        (".md", 250, lambda n: "\\[ a\n" * n), (".md", 500, lambda n: "\\(abc " * n),
-        (".html", 300, lambda n: "<div translate=no>" + "<div>" * n + "</p>" * n + "<li translate=no>" * n),
-        (".po", 3_000, lambda n: '#| msgid "b"\n' * n + '#, fuzzy\nmsgid "a"\nmsgstr "b"\n'),
-        pytest.param(".po", 600, lambda n: f'msgid "{"a" * 600}"\nmsgstr ""\n\n' * n, marks=pytest.mark.slow),
-        pytest.param(".srt", 1_000, lambda n: CUE + f"[a]{' ' * 90}" * n, marks=pytest.mark.slow),
-        pytest.param(".srt", 500, lambda n: CUE + "a<i>b</i>\n" * n, marks=pytest.mark.slow),
-        (".xlf", 1_500, lambda n: XLIFF.format("<trans-unit><source>" + "<mrk mtype='seg'>a</mrk>" * n + "</source></trans-unit>")),
-        (".xlf", 400, lambda n: XLIFF.format("<trans-unit><source>a</source><seg-source>" + "".join(f"<mrk mtype='seg' mid='{k}'>a</mrk>" for k in range(n)) + "</seg-source></trans-unit>")),
-        (".xlf", 1_500, lambda n: XLIFF.format("<data>" * n + "</data>" * n)),
-        pytest.param(".xlf", 500, lambda n: XLIFF.format(f"<trans-unit><source>a</source><note>{'b' * 900}</note></trans-unit>" * n), marks=pytest.mark.slow),
-    ],
-)  # fmt: skip
-def test_the_time_for_a_file_grows_with_its_size(suffix, count, make):
     def work(count):
+        text = begin + "".join(unit.replace("{k}", str(k)) for k in range(count)) + end
         with suppress(HeadwayError):
-            document = open_document(make(count).encode(), f"x{suffix}")
+            document = open_document(text.encode(), f"x{name}")
             document.write([Translated(each.text.upper()) for each in document.paragraphs])
 
-    assert grows_less(work, count, 6)
+    assert grows_less(work, count, 8)
 
 
 @pytest.mark.parametrize("suffix", sorted({suffix for suffix, *_ in SHAPES}))

@@ -14,7 +14,6 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated, walk
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
-from support.bounds import grows_less
 from support.cases import each_case, read_rows
 from support.document_promises import changed, damaged, unchanged
 from support.documents import expand, make_file, translate
@@ -130,16 +129,6 @@ RUBY = f"<w:ruby><w:rubyPr/><w:rt>{run('x')}</w:rt><w:rubyBase>{{}}</w:rubyBase>
 @each_case
 def test_runs_of_word_processing(source, expected):
     assert merged(translated_word(f"<w:p>{source}</w:p>")) == f"<w:p>{merged(expected)}</w:p>"
-
-
-@pytest.mark.parametrize("styles", [[""], ["", BOLD], ["", BOLD, BOLD]])
-def test_the_time_for_texts_that_become_one_grows_with_their_number(styles):
-    def work(count):
-        runs = "".join(run("some-text", style) for style in styles) * count
-        [paragraph] = open_document(make_word(f"<w:p>{runs}</w:p>"), "x.docx").paragraphs
-        assert len(paragraph.text) == 9 * len(styles) * count
-
-    assert grows_less(work, 1_200 // len(styles), 9)
 
 
 def test_a_field_in_the_result_of_a_field_stays_in_it():
