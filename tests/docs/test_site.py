@@ -5,9 +5,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from html.parser import HTMLParser
 from itertools import pairwise
 
+import lxml.html
 import pytest
 from markdown_it import MarkdownIt
 
@@ -83,39 +83,14 @@ def test_no_row_stands_outside_of_its_table_and_cells_are_short():
         assert [cell for cell in cells if len(cell) > LONGEST] == [], page
 
 
-class Outline(HTMLParser):
-    """Counts the parts of a page, and each text that is code in a sentence or a table."""
-
-    def __init__(self):
-        super().__init__()
-        self.parts = Counter()
-        self.is_block = False
-        self.code = None
-
-    def handle_starttag(self, tag, attrs):
-        if tag in PARTS:
-            self.parts[tag] += 1
-        if tag == "pre":
-            self.is_block = True
-        elif tag == "code" and not self.is_block:
-            self.code = ""
-
-    def handle_data(self, data):
-        if self.code is not None:
-            self.code += data
-
-    def handle_endtag(self, tag):
-        if tag == "pre":
-            self.is_block = False
-        elif tag == "code" and self.code is not None:
-            self.parts[f"code {' '.join(self.code.split())}"] += 1
-            self.code = None
-
-
 def outline(html):
-    parser = Outline()
-    parser.feed(html)
-    return parser.parts
+    """Count the parts of a page, and each text that is code in a sentence or a table."""
+    tree = lxml.html.fromstring(f"<div>{html}</div>")
+    parts = Counter(each.tag for each in tree.iter() if each.tag in PARTS)
+    code = (
+        each for each in tree.iter("code") if not any(a.tag == "pre" for a in each.iterancestors())
+    )
+    return parts + Counter(f"code {' '.join(each.text_content().split())}" for each in code)
 
 
 def test_the_site_is_built_and_pages_look_as_on_a_code_host(folder, staged, tmp_path):
