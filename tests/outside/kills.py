@@ -164,9 +164,7 @@ class Kills(Campaign):
             self.kill(victim)
             if kind == "command":
                 process.wait()
-                wait_until(
-                    lambda old=before: not any(map(is_running, old)), 2.0, "the end of workers"
-                )
+                wait_until(partial(have_ended, before), 2.0, "the end of workers")
                 process = self.begin(out, workers)
             wait_until(partial(works, process, needed, victim), TIME_LIMIT, "all workers")
             lost[kind].append(time.monotonic() - began)

@@ -25,7 +25,6 @@ MARKUP = read_rows(__file__, "MARKUP")
 ATTRIBUTES = r'\b(alt|title|placeholder|content)=("[^"]*"|\'[^\']*\'|\w+)'
 HOSTILE = ("<", "&#", '"', "\\", "\0", "\ufeff", "-->", "]]>", "<![CDATA[", "`", "|", "[", "\r", "{", "\ud800", "99999999999:")  # fmt: skip
 
-CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 # What a file begins with, what is repeated, and what it ends with.
 SHAPES: list[tuple[str, str, str, str]] = [
     *read_rows(__file__, "SHAPES"),

@@ -48,12 +48,6 @@ def test_a_model_of_version_0_2_translates_to_the_same_text_and_has_its_quality(
         assert 0 < rated.quality < 1
 
 
-RUN_OF_0_1 = (
-    r"run\.json: has content of Headway 0\.1\.0 .* \(--init run\), or install Headway 0\.1\.0$"
-)
-TEXT_OF_0_1 = r"corpus\.json: format 1, .* reads format 2: prepare the text again, or install "
-
-
 @each_case
 def test_a_run_and_prepared_text_of_version_0_1_are_refused_and_stay_as_they_are(
     words, message, tmp_path, monkeypatch

@@ -14,11 +14,8 @@ from support.bounds import grows_less
 from support.cases import each_case
 from support.documents import expand, make_file
 
-GUITAR = "Ein Mann spielt hier <b>Gitarre</b>. Zwei Hunde rennen."
 STRAIGHT = [(0, 0), (1, 1), (2, 2), (3, 4), (4, 3), (5, 5), (6, 6), (7, 7)]
 CAT = [(0, 2), (1, 1), (2, 3), (3, 4), (4, 0)]
-INU = [(1, 0), (0, 1), (4, 2), (4, 3), (2, 4), (2, 5), (2, 6)]
-STREET = [(0, 0), (1, 1), (2, 2), (3, 6), (4, 3), (5, 4), (6, 5), (7, 7), (8, 8), (9, 9)]
 
 
 def linked(text, target, *pairs):

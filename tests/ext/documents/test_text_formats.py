@@ -20,14 +20,10 @@ from support.cases import each_case, read_rows
 from support.documents import make_file, translate
 
 XLIFF = '<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment><source>{}</source></segment></unit></file></xliff>'
-# Elements of XLIFF that stand for a word, and for none.
+# Elements of XLIFF that stand for a word.
 PLACEHOLDERS = (
     '<x id="INTERPOLATION_1"/>', '<x id="ICU" equiv-text="{n, plural, ...}"/>', '<ph id="0" equiv="INTERPOLATION" disp="{{ a }}"/>',
     '<x id="1" equiv-text=" {{a}} "/>', '<ph id="1">{0}</ph>', '<ph id="1" disp="%s"></ph>', '<ph id="1" type="ui" subType="xlf:var"/>',
-)  # fmt: skip
-NO_WORDS = (
-    '<x id="1"/>', '<x id="START_LINK" equiv-text="&lt;a title=&quot;{0}&quot;&gt;"/>',
-    '<ph id="1">[b]</ph>', '<it id="1">{0}</it>',
 )  # fmt: skip
 GERMAN = DocumentOptions("en", "de", ("text",))
 
