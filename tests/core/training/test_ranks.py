@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import sys
 import time
 from contextlib import suppress
 from datetime import timedelta
@@ -14,7 +13,7 @@ import torch
 from torch.distributed.launcher.api import elastic_launch
 from torch.distributed.run import config_from_args, parse_args
 
-from headway.cli import error_messages, launch
+from headway.cli import launch
 from headway.cli.main import dispatch, main
 from headway.errors import HeadwayError, UsageError
 from headway.training import parallel
@@ -23,7 +22,6 @@ from headway.training.steps import gradient_sum
 from headway.training.steps.gradient_sum import (
     Subtree,
     add_halves,
-    divide_share,
     share_of,
 )
 from headway.training.steps.trainer import StepReport
@@ -185,21 +183,6 @@ def test_the_mistake_of_a_user_is_printed_once(corpus, tmp_path, capfd, forked_r
     assert not RunDirectory(path).started
 
 
-@pytest.mark.parametrize("rank", ["0", "1"])
-def test_a_mistake_that_all_ranks_make_is_printed_by_the_first(rank, monkeypatch, capsys):
-    """The launcher ends the others while they wait; they keep the exit code of the mistake."""
-
-    def wait(seconds):
-        if seconds:
-            sys.exit(143)  # as the handler of SIGTERM does
-
-    monkeypatch.setattr(error_messages.time, "sleep", wait)
-    monkeypatch.setenv("LOCAL_RANK", rank)
-    with pytest.raises(SystemExit) as ended:
-        main(["no-verb"])
-    assert (ended.value.code, "no-verb" in capsys.readouterr().err) == (2, rank == "0")
-
-
 def test_a_rank_that_does_not_notice_the_error_of_another_is_ended(capfd, forked_ranks):
     started = time.monotonic()
     assert launch.launch(fail_or_sleep, (60.0,), 2) == 1
@@ -237,17 +220,3 @@ def test_ranks_that_cannot_connect_end_with_one_line(monkeypatch):
     monkeypatch.delenv("MASTER_ADDR")
     with pytest.raises(HeadwayError, match="environment variable MASTER_ADDR expected"):
         parallel.join()
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8])
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 64])
-def test_ranks_have_all_micro_batches_and_nearly_equally_many(ranks, count):
-    shares = [share_of(rank, ranks, count) for rank in range(ranks)]
-    assert [number for share in shares for number in share] == list(range(count))
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
-    for share in shares:
-        subtrees = divide_share(share)
-        assert [n for first, size in subtrees for n in range(first, first + size)] == list(share)
-        for first, size in subtrees:
-            assert size & (size - 1) == 0
-            assert first % size == 0

@@ -15,7 +15,6 @@ from headway.text.prepared import PreparedData
 from headway.training import validation
 from headway.training.machine import Machine
 from headway.training.run import run_to_end
-from headway.training.storage.run_directory import RunDirectory
 from headway.translation import Translator, load_model
 from support.runs import assert_equal_runs, command, metrics, opened
 
@@ -50,20 +49,6 @@ def test_a_run_directory_is_a_whole_model(uninterrupted_run, capsys):
     suffixes = {path.suffix for path in uninterrupted_run.rglob("*") if path.is_file()}
     assert not suffixes & {".pt", ".pth", ".bin", ".pkl"}
     assert capsys.readouterr().out == ""
-
-
-def test_metrics_hold_every_step_and_validation_but_no_times(uninterrupted_run):
-    lines = metrics(uninterrupted_run)
-    steps = [line for line in lines if line["event"] == "step"]
-    assert [line["step"] for line in steps] == list(range(1, 18))
-    validations = [line for line in lines if line["event"] == "validation"]
-    assert [(v["step"], v["averaged"]) for v in validations] == [
-        (5, 1), (10, 1), (15, 1), (17, 1), (17, 2)
-    ]  # fmt: skip
-    assert {key for line in steps for key in line} == {
-        "event", "step", "loss", "nll", "tokens", "gradient_norm", "rate", "skipped"
-    }  # fmt: skip
-    assert RunDirectory(uninterrupted_run).steps() == [12, 15, 17]
 
 
 def test_the_best_model_is_installed(uninterrupted_run):

@@ -13,11 +13,10 @@ from headway.text.prepared import PreparedData
 from headway.training import validation
 from headway.training.run import run_to_end
 from headway.training.steps.trainer import StepReport
-from headway.training.train import train
 from headway.translation import Translator, load_model
 from support.extensions import needs
-from support.groups import LANGUAGES, files, options, write_languages
-from support.runs import SETTINGS, assert_equal_runs, command, metrics, opened
+from support.groups import LANGUAGES, options, write_languages
+from support.runs import assert_equal_runs, command, metrics, opened
 
 PAIRS = ("en-de", "en-fr", "de-en")
 CHANGES = {"text__vocab_size": 341, "training__group_temperature": 3.0, "training__max_steps": 6}
@@ -72,17 +71,6 @@ def test_other_pairs_of_languages_are_refused_at_a_resume(texts, whole):
     with pytest.raises(HeadwayError) as raised:
         dispatch(["train", str(whole), *options(texts, *PAIRS[:2]), "--quiet"])
     assert "--languages was de-en, en-de, en-fr, not en-de, en-fr;" in str(raised.value)
-
-
-def test_python_trains_the_same_model(texts, whole, tmp_path):
-    settings = SETTINGS | {name.replace("__", "."): value for name, value in CHANGES.items()}
-    settings = {name.replace("_", "-"): str(value) for name, value in settings.items()}
-    texts_of = [files(texts, name, *PAIRS) for name in ("train", "valid")]
-    translator = train(tmp_path / "run", *texts_of, settings=settings)
-    assert_equal_runs(tmp_path / "run", whole)
-    search = SearchConfig(beam=2)
-    french = Translator.load(whole).to("fr").translate(["1 2 3"], search)
-    assert translator.to("fr", "en").translate(["1 2 3"], search) == french
 
 
 def result_of(generator):
