@@ -1,5 +1,6 @@
 """Tables of cases: the file ``NAME.toml`` beside a file of tests ``NAME.py``."""
 
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,12 @@ def read_rows(file, name):
     text = Path(file).with_suffix(".toml").read_text(encoding="utf-8")
     rows: list[Any] = tomllib.loads(text)[name]["rows"]
     return rows
+
+
+def own_rows():
+    """Return the rows of the table that has the name of the test that asks."""
+    code = sys._getframe(1).f_code
+    return read_rows(code.co_filename, code.co_name)
 
 
 def each_case(test):

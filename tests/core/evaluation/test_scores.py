@@ -29,7 +29,7 @@ from headway.evaluation import (
 from headway.evaluation.bootstrap import resample
 from headway.evaluation.comparability import comparable_scores
 from headway.text.groups import language_from_name
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 from support.random_sentences import degrade, sentences
 
 MULTI30K = Path(__file__).parents[3].parent / "shared" / "data" / "multi30k"
@@ -124,7 +124,7 @@ def test_lc_norm_tok_of_the_raw_file_is_the_published_multi30k_text():
 
 
 def test_compounds_are_split_as_in_the_paper():
-    for line, split in read_rows(__file__, "test_compounds_are_split_as_in_the_paper"):
+    for line, split in own_rows():
         assert split_compounds(line) == split
 
 

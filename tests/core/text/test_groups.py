@@ -15,7 +15,7 @@ from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS
 from headway.text.words import is_byte
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 from support.extensions import needs
 from support.groups import files, write_languages
 from support.toy_models import sentences, translate_words
@@ -187,9 +187,7 @@ def test_a_language_has_two_letters_or_three():
 
 
 def test_a_country_counts_only_where_a_model_has_several_and_a_script_always():
-    for wanted, codes, found in read_rows(
-        __file__, "test_a_country_counts_only_where_a_model_has_several_and_a_script_always"
-    ):
+    for wanted, codes, found in own_rows():
         assert find_code(wanted, codes) == (found or None), (wanted, codes)
 
 

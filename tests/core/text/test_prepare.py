@@ -21,7 +21,7 @@ from headway.text.preparation import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from headway.text.shards import Corpus
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 from support.range_cleaning import clean
 from support.toy_models import sentences, translate_words, write_pairs
 
@@ -193,7 +193,7 @@ def test_languages_are_read_from_the_names_of_the_files():
     assert languages_from_names(["a/train.en.gz", "b/x.de"]) == ("en", "de")
     assert languages_from_names(["t.pt_BR", "t.fr"]) == ("pt_BR", "fr")
     assert languages_from_names(["t.zh_Hant", "t.nso"]) == ("zh_Hant", "nso")
-    for names in read_rows(__file__, "test_languages_are_read_from_the_names_of_the_files"):
+    for names in own_rows():
         with pytest.raises(HeadwayError, match="--languages"):
             languages_from_names(names)
     with pytest.raises(HeadwayError, match=r"^nowhere: "):

@@ -5,23 +5,14 @@ from dataclasses import replace
 import pytest
 from sacrebleu.metrics import CHRF
 
-from headway.cli import file_translation
-from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.translation import Hypothesis, Translator, length_penalty
 from headway.translation.choosing import rank_by_risk
 from headway.translation.chrf import pairwise_chrf
 from support.pieces import cut
-from support.toy_models import sentences, translate_words, write_random_model
+from support.toy_models import sentences, translate_words
 
 SEARCH = SearchConfig(max_extra=7, candidates=5)
-
-
-CHOICES = {
-    "samples": replace(SEARCH, mbr=True, sample=True),
-    "n-best": replace(SEARCH, mbr=True),
-    "backward": SEARCH,
-}
 
 
 def test_chrf_of_pairs_equals_sacrebleu():
@@ -79,7 +70,7 @@ def test_a_backward_model_ranks_by_both_probabilities(
 
 def test_samples_are_those_of_plain_sampling(translator):
     """With one candidate there is no choice; another seed makes other samples."""
-    lines, search = sentences(9, 1), CHOICES["samples"]
+    lines, search = sentences(9, 1), replace(SEARCH, mbr=True, sample=True)
     single = replace(search, candidates=1)
     assert translator.translate(lines, single) == translator.translate(
         lines, replace(SEARCH, sample=True)
@@ -106,29 +97,3 @@ def test_epsilon_leaves_only_probable_tokens(translator):
     sampled = replace(SEARCH, sample=True)
     assert translator.translate(lines, replace(sampled, epsilon=0.999)) == greedy
     assert translator.translate(lines, sampled) != greedy
-
-
-def test_an_unfinished_output_depends_on_all_models(
-    model_directory, backward_directory, tokenizer, tmp_path, monkeypatch, capsys
-):
-    other = write_random_model(tmp_path / "other", tokenizer, seed=9)
-    (tmp_path / "text").write_text("the cat\nthe dog\na cat\n")
-    words = ["--input", str(tmp_path / "text"), "--output", str(tmp_path / "out"), "--workers", "1"]
-    format_lines = file_translation.format_lines
-
-    def end(line, *rest):
-        if line == "a cat":
-            raise KeyboardInterrupt
-        return format_lines(line, *rest)
-
-    monkeypatch.setattr(file_translation, "WINDOW", 2)
-    monkeypatch.setattr(file_translation, "format_lines", end)
-    for models, said in (
-        ([model_directory, other], ""),
-        ([model_directory, other], "goes on, 2 of 3 lines are done"),
-        ([model_directory, "--backward", backward_directory], "(changed since: model)"),
-        ([model_directory], "(changed since: backward model)"),
-    ):
-        with pytest.raises(KeyboardInterrupt):
-            dispatch(["translate", *map(str, models), *words, "--search.max-extra", "7"])
-        assert said in capsys.readouterr().err

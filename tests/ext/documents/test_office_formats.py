@@ -14,7 +14,7 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated, walk
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 from support.document_promises import changed, damaged, unchanged
 from support.documents import expand, make_file, translate
 from support.office_damage import HOSTILE, ILL_FORMED
@@ -375,7 +375,7 @@ def test_a_comment_that_mentions_somebody_stays():
 
 
 def test_a_file_names_the_new_language():
-    for suffix, part, expected in read_rows(__file__, "test_a_file_names_the_new_language"):
+    for suffix, part, expected in own_rows():
         document = open_document(make_file(suffix, 1), f"x{suffix}", GERMAN)
         out = document.write([translate(paragraph) for paragraph in document.paragraphs])
         assert expected in read_part(out, part), suffix
@@ -383,9 +383,7 @@ def test_a_file_names_the_new_language():
 
 def test_spaces_of_open_document_are_those_of_a_reader():
     namespaces = 'xmlns:office="o" xmlns:text="t"'
-    for source, text, expected in read_rows(
-        __file__, "test_spaces_of_open_document_are_those_of_a_reader"
-    ):
+    for source, text, expected in own_rows():
         content = f"<office:text {namespaces}><text:p>{source}</text:p></office:text>"
         document = open_document(make_text(content=content), "x.odt")
         assert [paragraph.text for paragraph in document.paragraphs] == [text]

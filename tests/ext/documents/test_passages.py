@@ -12,7 +12,7 @@ from headway.text.tokenizer import Tokenizer
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
 from headway.translation.translation import Translation
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 from support.extended_pieces import split_text
 from support.text_promises import slow_shapes
 
@@ -54,7 +54,7 @@ def test_sentences_have_a_space_between_them_where_the_language_writes_one():
 
 @pytest.mark.parametrize("split", [True, False])
 def test_a_sentence_ends_at_tags_of_breaks_and_blocks(split):
-    for text, sentences in read_rows(__file__, "test_a_sentence_ends_at_tags_of_breaks_and_blocks"):
+    for text, sentences in own_rows():
         passage = SplitText.divide(text, "en", split)
         assert passage.sentences == sentences
         both = zip(passage.gaps, [*passage.sentences, ""], strict=True)
@@ -117,9 +117,7 @@ def test_no_word_goes_on_across_an_escape(translator):
 
 
 def test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays(translator):
-    for text, is_read in read_rows(
-        __file__, "test_a_text_of_a_document_without_a_letter_of_the_vocabulary_stays"
-    ):
+    for text, is_read in own_rows():
         assert is_readable(text, translator.tokenizer) == is_read
         split = split_text(translator, text, is_document=True)
         is_symbol = text == "— 42"

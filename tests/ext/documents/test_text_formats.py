@@ -16,7 +16,7 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Translated
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows, read_rows
 from support.documents import make_file, translate
 
 XLIFF = '<xliff version="2.0" srcLang="en"><file id="f"><unit id="u"><segment><source>{}</source></segment></unit></file></xliff>'
@@ -49,7 +49,7 @@ def test_only_texts_change(name, options, source, texts, written):
 
 
 def test_columns_that_are_not_there_are_named():
-    for table, columns, message in read_rows(__file__, "test_columns_that_are_not_there_are_named"):
+    for table, columns, message in own_rows():
         with pytest.raises(HeadwayError, match=message):
             open_document(table.encode(), "x.csv", DocumentOptions(columns=columns))
 
@@ -189,7 +189,7 @@ def test_marks_of_emphasis_are_written_at_words_only():
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_mistyped_time_line_is_no_text(end):
-    for line in read_rows(__file__, "test_a_mistyped_time_line_is_no_text"):
+    for line in own_rows():
         cues = f"1\n00:00:01,000 --> 00:00:02,000\nA dog.\n\n2\n{line}\nA cat.\n"
         for first, name, number in (("", "x.srt", 6), ("WEBVTT\n\n", "x.vtt", 8)):
             with pytest.raises(HeadwayError, match=f"^{name}: line {number}: .*is no time line"):

@@ -16,7 +16,7 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.quality_table import name_places
 from headway.ext.quality.quality_model import FEATURES, QualityModel
-from support.cases import read_rows
+from support.cases import own_rows
 from support.documents import make_file
 from support.office_packages import change_member
 from support.toy_models import sentences
@@ -139,7 +139,7 @@ def test_the_table_begins_with_what_a_person_checks_first(rated, tmp_path, capsy
 
 
 def test_a_person_finds_each_place():
-    for name, source, places in read_rows(__file__, "test_a_person_finds_each_place"):
+    for name, source, places in own_rows():
         document = open_document(source.encode(), name, DocumentOptions("en", "de", ("text",)))
         name_places(document)
         assert [paragraph.place for paragraph in document.paragraphs] == places, name
@@ -208,7 +208,7 @@ def test_what_is_finished_depends_on_its_quality(rated, tmp_path):
         fuzzy = sorted(entry.msgid for entry in polib.pofile(str(out)) if entry.fuzzy)
         assert len(fuzzy) == count, finished
         assert count != len(bad) or fuzzy == bad
-    for name, words, problem in read_rows(__file__, "test_what_is_finished_depends_on_its_quality"):
+    for name, words, problem in own_rows():
         (tmp_path / name).touch()
         with pytest.raises(UsageError, match=problem):
             run(rated, tmp_path / name, tmp_path / f"out{Path(name).suffix}", *words)
@@ -233,9 +233,7 @@ def test_a_file_that_lines_would_ruin_is_refused_before_the_model_is_loaded(
 def test_a_text_that_is_a_term_gets_its_rendering(model_directory, tmp_path):
     terms = Glossary.of({"Yes": "Ja", "the cat": ["Kater", "Katze"], "Open": "Auf"})
     translator = Translator.load(model_directory).with_glossary(terms)
-    for name, text, expected in read_rows(
-        __file__, "test_a_text_that_is_a_term_gets_its_rendering"
-    ):
+    for name, text, expected in own_rows():
         source, out = tmp_path / name, tmp_path / f"out-{name}"
         source.write_text(text, encoding="utf-8")
         translate_file(translator, source, out, columns="text" if name == "a.csv" else ())

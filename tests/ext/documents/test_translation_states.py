@@ -19,7 +19,7 @@ from headway.ext.documents.plural_forms import (
     choose_plural_forms,
     find_plural_forms,
 )
-from support.cases import read_rows
+from support.cases import own_rows
 from support.documents import make_file, translate
 
 # 20 languages of all families of rules, and how many forms whole numbers have in each.
@@ -183,9 +183,7 @@ def test_each_plural_form_is_made_from_a_number_of_its_own(language, declares, t
 def test_a_plural_without_its_number_is_a_guess_where_a_language_has_more_forms():
     for number in ("", "%s of %s"):
         source = f'#, c-format\nmsgid "a dog {number}"\nmsgid_plural "dogs {number}"\nmsgstr[0] ""\nmsgstr[1] ""\n'
-        for target, is_guess in read_rows(
-            __file__, "test_a_plural_without_its_number_is_a_guess_where_a_language_has_more_forms"
-        ):
+        for target, is_guess in own_rows():
             written = write(source.encode(), "x.po", target, is_finished=True).decode()
             assert ("fuzzy" in written) == is_guess, target
 

@@ -19,7 +19,7 @@ from headway.ext.exchange.order import check_pieces
 from headway.text import Tokenizer
 from headway.translation.directory import load_model
 from support.bounds import bounded
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 from support.exchange_models import SMALL, random_model
 
 pytest.importorskip("ctranslate2")
@@ -228,9 +228,7 @@ def test_a_sentencepiece_model_of_another_language_is_refused(form, name, small,
 
 def test_a_vocabulary_and_its_pieces_may_lack_a_part(tmp_path):
     names = ["<unk>", "</s>", *(f"<0x{i:02X}>" for i in range(256))]
-    for pieces, entries, is_accepted in read_rows(
-        __file__, "test_a_vocabulary_and_its_pieces_may_lack_a_part"
-    ):
+    for pieces, entries, is_accepted in own_rows():
         file = SimpleNamespace(path=tmp_path / "x.model", pieces=[*names, *pieces])
         refused = pytest.raises(HeadwayError, match=r"x\.model: its pieces")
         with nullcontext() if is_accepted else refused:

@@ -14,7 +14,7 @@ from headway.model import Transformer
 from headway.text.tokenizer import Tokenizer
 from headway.translation import Translator, read_config
 from headway.translation.front_matter import complete_card
-from support.cases import read_rows
+from support.cases import own_rows
 from support.toy_models import sentences, small_config, translate_words, write_random_model
 
 huggingface_hub = pytest.importorskip("huggingface_hub")
@@ -123,7 +123,7 @@ def test_a_word_that_is_no_name_gives_an_error_of_one_line(hub, model_directory,
         hub.put(name, model_directory)
     Path("mine").mkdir()
     Path("mine/file").touch()
-    for word, said in read_rows(__file__, "test_a_word_that_is_no_name_gives_an_error_of_one_line"):
+    for word, said in own_rows():
         assert all(f"{word}: no such directory: give {said}" in told for told in both_ways(word))
     with pytest.raises(HeadwayError, match="mine/file is a file, not a run or model directory"):
         Translator.load("mine/file")

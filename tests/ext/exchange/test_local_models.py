@@ -12,7 +12,7 @@ from headway.ext.exchange import downloading
 from headway.ext.exchange.named_languages import find_named_languages
 from headway.ext.exchange.recognizing import is_foreign
 from headway.translation import Translator
-from support.cases import read_rows
+from support.cases import own_rows
 from support.exchange_models import change_json
 
 pytest.importorskip("ctranslate2")
@@ -66,9 +66,7 @@ def test_changed_files_are_imported_again(exports, tmp_path):
 
 
 def test_which_codes_at_the_end_of_a_name_are_languages():
-    for name, languages in read_rows(
-        __file__, "test_which_codes_at_the_end_of_a_name_are_languages"
-    ):
+    for name, languages in own_rows():
         found = find_named_languages(name), find_named_languages(f"marian/{name}")
         assert [*map(list, found)] == [languages, languages], name
 
@@ -90,9 +88,7 @@ def test_an_import_takes_the_languages_from_the_name_of_the_directory(form, expo
 
 
 def test_what_cannot_be_imported_is_refused_in_one_line(tmp_path):
-    for number, (name, content, message) in read_rows(
-        __file__, "test_what_cannot_be_imported_is_refused_in_one_line"
-    ):
+    for number, (name, content, message) in own_rows():
         theirs = tmp_path / f"theirs{number}"
         theirs.mkdir()
         (theirs / name).write_text(content)

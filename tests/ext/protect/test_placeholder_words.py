@@ -32,7 +32,7 @@ from headway.ext.protect.placeholder_words import (
 )
 from headway.translation import Translator, spell_words
 from headway.translation.saving import hash_model
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows, read_rows
 from support.pieces import cut
 
 PHRASES = [
@@ -342,9 +342,7 @@ def test_the_model_reads_a_number_for_a_number_wherever_it_stands(translator, li
 def test_the_neighbors_of_a_quantity_choose_among_words_of_its_kind(translator):
     words = [PlaceholderWord(each, ((n,),)) for n, each in enumerate(WITH_NUMBERS)]
     gap = Gap({"the": {"lamps": 50}, "user": {"has": 50}}, 9, 9)
-    for line, expected in read_rows(
-        __file__, "test_the_neighbors_of_a_quantity_choose_among_words_of_its_kind"
-    ):
+    for line, expected in own_rows():
         assert read_with(translator, line, Words(*words, gap=gap)) == expected
 
 

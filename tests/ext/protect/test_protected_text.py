@@ -8,7 +8,7 @@ import pytest
 from headway.ext.protect import find_protected_text, has_words, is_symbol
 from headway.translation.splitting import is_plain
 from support.bounds import grows_less
-from support.cases import each_case, read_rows
+from support.cases import each_case, own_rows
 
 PLACEHOLDERS = (
     "{} {{{x}}} $(x) %% %.1f%% %1 %L2 [[Page]] __NAME__ {name} {{a.b}} ${x} $VAR %1$s %d %.2f %(count)s %name%"
@@ -42,9 +42,7 @@ def test_what_must_stay_is_found():
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet(form):
-    for text, kept in read_rows(
-        __file__, "test_a_code_and_the_name_of_a_file_are_whole_words_of_any_alphabet"
-    ):
+    for text, kept in own_rows():
         wanted = [unicodedata.normalize(form, each) for each in kept]
         assert find(unicodedata.normalize(form, text)) == wanted, text
 
@@ -119,9 +117,7 @@ def test_numbers_with_units_alone_are_translated():
 
 
 def test_numbers_that_name_something_are_kept_as_they_are_written():
-    for number in read_rows(
-        __file__, "test_numbers_that_name_something_are_kept_as_they_are_written"
-    ):
+    for number in own_rows():
         for text in (
             f"See {number} now.",
             f"It is {number}.",
@@ -173,15 +169,13 @@ def test_keys_digests_and_encoded_data_are_kept():
 
 
 def test_an_address_has_whole_placeholders_and_pairs_of_brackets():
-    for address in read_rows(
-        __file__, "test_an_address_has_whole_placeholders_and_pairs_of_brackets"
-    ):
+    for address in own_rows():
         for text in (f"See {address}, and", f"Has he seen {address}?", f"as (see {address})."):
             assert find(text) == [address], text
 
 
 def test_ordinary_text_is_not_kept():
-    for text in read_rows(__file__, "test_ordinary_text_is_not_kept"):
+    for text in own_rows():
         assert find(text) == [], text
     # A percent sign belongs to its number, and not to the word behind it.
     assert [each.kind for each in find_protected_text("a 50 % discount")] == ["literal"]
@@ -196,9 +190,7 @@ def test_the_time_to_find_protected_text_is_linear():
 
 
 def test_four_times_as_many_signs_take_four_times_as_long():
-    for begin, pumped in read_rows(
-        __file__, "test_four_times_as_many_signs_take_four_times_as_long"
-    ):
+    for begin, pumped in own_rows():
         assert grows_less(lambda n, b=begin, p=pumped: find(b + p * n + "!"), 3_000, times=9)
 
 

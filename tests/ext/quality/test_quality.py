@@ -22,7 +22,7 @@ from headway.ext.quality.rating import require_numbers
 from headway.model import Transformer
 from headway.text import Tokenizer
 from headway.translation import Constraint, Hypothesis, Piece, spell_words
-from support.cases import read_rows
+from support.cases import own_rows, read_rows
 from support.damaged_translations import damage_names, damage_placeholders
 from support.engines import native
 from support.extended_pieces import choose, examine, rate, rate_text
@@ -80,9 +80,7 @@ def test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none():
             text = " ".join(["a", "b", *words * copies, "c"])
             is_loop = "loop" in find_defects("the cat", text, LANGUAGES)
             assert is_loop == (copies >= 3)
-    for text, language in read_rows(
-        __file__, "test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none"
-    ):
+    for text, language in own_rows():
         assert "loop" in find_defects("a cat", text, ("en", language)), text
     for text, language in read_rows(
         __file__, "test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none_2"
@@ -91,9 +89,7 @@ def test_loops_of_any_period_are_found_in_every_script_and_one_number_is_none():
 
 
 def test_words_with_a_capital_are_lost_where_no_similar_one_is_written():
-    for source, translation, lost in read_rows(
-        __file__, "test_words_with_a_capital_are_lost_where_no_similar_one_is_written"
-    ):
+    for source, translation, lost in own_rows():
         assert find_lost_names(source, translation, LANGUAGES) == lost
     assert find_lost_names("der Hund sieht Zoltan", "the dog runs", ("de", "en")) == []
 

@@ -223,7 +223,9 @@ def test_an_older_output_stays_until_the_new_one_is_complete(job, translated, ca
 
 
 @each_case
-def test_an_output_of_something_else_starts_again_and_says_so(change, said, job, capsys):
+def test_an_output_of_something_else_starts_again_and_says_so(
+    change, said, job, capsys, backward_directory
+):
     folder, mode = job.out.parent, []
     job.model = Path(shutil.copytree(job.model, folder.with_name(f"{folder.name}-model")))
     job.interrupt()
@@ -231,6 +233,10 @@ def test_an_output_of_something_else_starts_again_and_says_so(change, said, job,
         job.source.write_text("a dog runs\n" + TEXT.partition("\n")[2])
     elif change == "settings":
         mode = ["--search.alpha", "0.9"]
+    elif change == "second model":
+        mode = [str(job.model)]
+    elif change == "backward model":
+        mode = ["--backward", str(backward_directory)]
     else:
         config = json.loads((job.model / "config.json").read_bytes())
         (job.model / "config.json").write_text(json.dumps(config))
