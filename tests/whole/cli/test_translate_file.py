@@ -57,7 +57,7 @@ class Job:
 
     def run(self, *words):
         files = ["--input", str(self.source), "--output", str(self.out)]
-        dispatch(["translate", str(self.model), *files, *SETTINGS, *words])
+        dispatch(["translate", str(self.model), *words, *files, *SETTINGS])
 
     def interrupt(self, *words):
         """Translate two windows of the input."""
