@@ -107,17 +107,11 @@ def test_two_processes_do_not_write_into_each_others_file(tmp_path, monkeypatch)
 def test_what_a_killed_process_left_is_found_and_nothing_else(tmp_path):
     temporary_path(tmp_path / "file").write_bytes(b"half")
     (temporary_path(tmp_path / "directory") / "inside").mkdir(parents=True)
-    for name in ("tmp-17", ".tmp", ".tmp-", ".tmp-notes", ".tmp-my-notes", "precious"):
+    others = {"tmp-17", ".tmp", ".tmp-", ".tmp-notes", ".tmp-my-notes", "precious"}
+    for name in others:
         (tmp_path / name).write_bytes(b"x")
     remove_leftovers(tmp_path)
-    assert set(tree(tmp_path)) == {
-        "tmp-17",
-        ".tmp",
-        ".tmp-",
-        ".tmp-notes",
-        ".tmp-my-notes",
-        "precious",
-    }
+    assert set(tree(tmp_path)) == others
     remove_leftovers(tmp_path / "nowhere")
 
 

@@ -16,7 +16,7 @@ from headway.text.sentencepiece_file import SentencePieceFile
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import Draw
 from support.bounds import bounded
-from support.cases import read_rows
+from support.cases import each_case, read_rows
 from support.strange_texts import strange_texts
 from support.toy_models import normalizing_tokenizer, sentences, write_several
 
@@ -289,39 +289,15 @@ def test_a_model_of_ones_own_splits_text_as_sentencepiece_does(kind, tmp_path):
         assert tokenizer.decode_source(ids) == theirs.decode(expected)
 
 
-def without_unknown(proto):
-    del proto.pieces[0]
-
-
-def with_suffixes(proto):
-    proto.trainer_spec.treat_whitespace_as_suffix = True
-
-
-def with_plain_spaces(proto):
-    proto.normalizer_spec.escape_whitespaces = False
-
-
-def with_a_text_called_unknown(proto):
-    proto.pieces.add(piece="<unk>", type=proto.SentencePiece.USER_DEFINED)
-    proto.pieces[0].piece = "[UNK]"
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (without_unknown, "has 0 pieces for unknown text"),
-        (with_suffixes, "marks spaces in another way"),
-        (with_plain_spaces, "marks spaces in another way"),
-        (with_a_text_called_unknown, "has a piece twice, or <unk>"),
-    ],
-)
+@each_case
 def test_a_model_that_cannot_be_used_exactly_is_rejected(change, message, tmp_path):
+    from google.protobuf.text_format import Merge
     from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
     file = tmp_path / "own.model"
     own_model(file)
     proto = ModelProto.FromString(file.read_bytes())
-    change(proto)
+    Merge(change, proto)
     file.write_bytes(proto.SerializeToString())
     with pytest.raises(HeadwayError, match=message) as rejected:
         SentencePieceFile(file).to_vocabulary()

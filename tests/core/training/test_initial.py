@@ -110,17 +110,6 @@ def test_layers_of_which_the_number_means_something_are_not_left_out():
     check_shape(Config(model=replace(shape, num_decoder_layers=2)), model)
 
 
-def test_a_run_is_not_resumed_from_an_initial_model_that_has_changed(model, other_text, tmp_path):
-    copy = shutil.copytree(model, tmp_path / "model")
-    run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, copy))
-    run.begin()
-    run.directory.unlock()
-    weights = copy / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
-    with pytest.raises(HeadwayError, match="has changed since this run started"):
-        dispatch(["train", str(tmp_path / "run"), "--quiet"])
-
-
 @each_case
 def test_settings_that_the_weights_determine_cannot_be_set(
     model, other_text, tmp_path, setting, value, message
@@ -164,18 +153,22 @@ def test_the_command_that_started_a_run_from_a_model_goes_on_with_it(
 
 
 def test_a_run_is_not_resumed_with_another_initial_model(model, other_text, tmp_path):
-    other = Path(shutil.copytree(model, tmp_path / "other"))
+    own, other = (Path(shutil.copytree(model, tmp_path / name)) for name in ("own", "other"))
     weights = (other / "model.safetensors").read_bytes()
-    (other / "model.safetensors").write_bytes(weights[:-1] + bytes([weights[-1] ^ 1]))
-    run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, model))
+    changed = weights[:-1] + bytes([weights[-1] ^ 1])
+    (other / "model.safetensors").write_bytes(changed)
+    run = opened(tmp_path / "run", fine_tune(tmp_path / "run", other_text, own))
     run.begin()
     run.directory.unlock()
     with pytest.raises(
-        HeadwayError, match=rf"--init {other} has other weights than before \({model}\)"
+        HeadwayError, match=rf"--init {other} has other weights than before \({own}\)"
     ):
         dispatch(fine_tune(tmp_path / "run", other_text, other))
     with pytest.raises(HeadwayError, match=f"--init {other} has other weights than before"):
         dispatch(["train", str(model), "--init", str(other)])
+    (own / "model.safetensors").write_bytes(changed)
+    with pytest.raises(HeadwayError, match="has changed since this run started"):
+        dispatch(["train", str(tmp_path / "run"), "--quiet"])
 
 
 def test_a_variety_of_a_language_is_not_another_language(model):
