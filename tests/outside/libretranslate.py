@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.campaign import Campaign
+from support.cases import read_rows
 from support.http_requests import Case, read_requests
 from support.proxies import free_port, serving
 
@@ -38,21 +39,7 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 LIMITS = {"LT_CHAR_LIMIT": "300", "LT_BATCH_LIMIT": "5", "LT_ALTERNATIVES_LIMIT": "4"}
 KEY, RATE = "right-key", {"LT_REQ_LIMIT": "12"}
 # Patterns of names of cases, and why ours answers otherwise.
-LISTED = {
-    r"/translate \w+: unknown source, smiley": "a language that is not served is rejected, whatever the text",
-    r"/translate json: q an empty list in a list": "a list holds texts",
-    r"/detect json: q (a number|numbers|true|an object)": "only a text has a language",
-    r"/translate raw: (not a number|UTF-16)": "JSON knows no NaN, and is UTF-8",
-    r"GET /spec": "OpenAPI 3.0, with this server's facts, instead of Swagger 2.0",
-    r"\w+ /download_file/x": "no files are translated, so none has an address",
-    r"(.*, )?GET /languages|GET with a form": "ours also names other codes of each language",
-    r"(.*, )?GET /frontend/settings": "ours also says whether it rates translations",
-    r"(GET|HEAD) /translate": "ours answers GET, too, as OmegaT asks",
-    r"(.*, )?GET /health": "ours also names the models, their versions and the queue",
-    r"/translate query: far too long": "a header, with the address, holds at most 16 KiB",
-    r"OPTIONS .*": "OPTIONS is answered before addresses are looked at",
-    r"\w+ //translate": "addresses are taken as they are written",
-}
+LISTED = read_rows(__file__, "LISTED")
 
 
 class Answer(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from support.bounds import grows_less
-from support.cases import each_case
+from support.cases import each_case, read_rows
 from support.documents import make_file, translate
 from support.office_packages import (
     SPREADSHEET,
@@ -25,15 +25,7 @@ ARABIC, ENGLISH, GERMAN = (
 SLIDES = "vnd.openxmlformats-officedocument.presentationml."
 MASTER = "ppt/slideMasters/slideMaster1.xml"
 # What stands around the content of each part.
-FRAMES = {
-    "slides": ('<p:sldMaster xmlns:p="p" xmlns:a="a">', "</p:sldMaster>"),
-    "sheet": ("<worksheet>", "</worksheet>"),
-    "cells": ("<styleSheet><cellXfs>", "</cellXfs></styleSheet>"),
-    "odf": (
-        '<x xmlns:office="o" xmlns:style="s" xmlns:fo="f" xmlns:table="t" xmlns:draw="d" xmlns:ns1="n">',
-        "</x>",
-    ),
-}
+FRAMES = read_rows(__file__, "FRAMES")
 
 
 def turn(data, suffix, part, options, change=str):
