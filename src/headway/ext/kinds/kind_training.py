@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser, run: str, texts: str, *using:
     add_options(
         parser,
         Argument("RUN", run),
-        Argument("--train FILE...", f"training text: {texts}"),
+        Argument("--train FILE...", texts),
         Argument("--valid FILE...", "validation text, in the same form"),
         Argument("--preset NAME", "quick, thorough, tiny (default), small, medium, base or big"),
         "--config FILE",

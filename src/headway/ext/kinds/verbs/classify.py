@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_arguments(
         parser,
         "run directory; a finished run labels standard input",
-        ".tsv files (label, text, optional second text) or .jsonl files",
+        ".tsv file (label, text, optional second text) or .jsonl file",
         Argument("--score FILE", "print the accuracy on a file with labels"),
         Argument("--attention", "with --json: also print how much attention each token receives"),
     )

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_arguments(
         parser,
         "run directory; an unfinished run is resumed",
-        "plain text files, whose lines are independent",
+        "training text: plain text files, whose lines are independent",
         Argument("--score FILE", "print the perplexity of this text"),
         Argument("--generate N", "generate N texts"),
         Argument("--prompt TEXT", "start the generated texts with this text", {"default": ""}),
