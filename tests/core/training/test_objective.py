@@ -34,6 +34,7 @@ def rows():
     hidden = torch.randn(N, D, generator=generator)
     weight = torch.randn(V, D, generator=generator)
     labels = torch.randint(0, V, (N,), generator=generator)
+    labels[[4, 12]] = -1  # padding
     return hidden.requires_grad_(), weight.requires_grad_(), labels
 
 
@@ -46,10 +47,23 @@ def test_chunked_loss_equals_plain_loss_in_value_and_gradients(rows, chunk):
         return F.linear(x * 0.5, weight, bias)
 
     plain = plain_loss(project(hidden), labels, 0.1)
+    for smoothed, smoothing in ((plain.smoothed, 0.1), (plain.nll, 0.0)):
+        theirs = F.cross_entropy(
+            project(hidden),
+            labels,
+            None,
+            reduction="sum",
+            ignore_index=-1,
+            label_smoothing=smoothing,
+        )
+        torch.testing.assert_close(smoothed, theirs)
     expected = torch.autograd.grad(plain.smoothed / 11, (hidden, weight, bias))
     loss = chunked_loss(hidden, labels, project, (weight, bias), 0.1, chunk)
     torch.testing.assert_close(loss.smoothed, plain.smoothed)
     torch.testing.assert_close(loss.nll, plain.nll)
+    with torch.no_grad():
+        without = chunked_loss(hidden, labels, project, (weight, bias), 0.1, chunk)
+    torch.testing.assert_close((without.smoothed, without.nll), (loss.smoothed, loss.nll))
     torch.testing.assert_close(
         torch.autograd.grad(loss.smoothed / 11, (hidden, weight, bias)), expected
     )

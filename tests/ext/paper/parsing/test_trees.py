@@ -94,7 +94,7 @@ CASES = read_rows(__file__, "CASES")
 def test_brackets_are_counted_as_evalb_counts_them(case):
     gold, found, counts = CASES[case]
     scores = score_parse(parse_brackets(gold), parse_brackets(found))
-    assert (scores.matched, scores.gold, scores.found) == counts
+    assert [scores.matched, scores.gold, scores.found] == counts
     precision, recall = (100 * scores.matched / n for n in (scores.found, scores.gold))
     assert scores.f1 == pytest.approx(2 * precision * recall / (precision + recall))
     assert scores.exact == (counts[0] == counts[1] == counts[2])
