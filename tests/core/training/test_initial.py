@@ -183,14 +183,7 @@ def test_without_a_preset_the_run_inherits_the_regime_of_the_model(model, other_
     )
     run.directory.unlock()
     regime = run.config.training
-    kept = (
-        "batch_tokens",
-        "micro_batch_tokens",
-        "packed",
-        "adam_beta2",
-        "label_smoothing",
-        "average",
-    )
+    kept = "batch_tokens micro_batch_tokens packed adam_beta2 label_smoothing average".split()
     assert all(getattr(regime, name) == getattr(own, name) for name in kept)
     assert (regime.max_steps, regime.warmup_steps, regime.cool_steps) == (8, 1, 7)
     own_peak, peak = (

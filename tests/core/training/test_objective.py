@@ -48,14 +48,8 @@ def test_chunked_loss_equals_plain_loss_in_value_and_gradients(rows, chunk):
 
     plain = plain_loss(project(hidden), labels, 0.1)
     for smoothed, smoothing in ((plain.smoothed, 0.1), (plain.nll, 0.0)):
-        theirs = F.cross_entropy(
-            project(hidden),
-            labels,
-            None,
-            reduction="sum",
-            ignore_index=-1,
-            label_smoothing=smoothing,
-        )
+        options = {"reduction": "sum", "ignore_index": -1, "label_smoothing": smoothing}
+        theirs = F.cross_entropy(project(hidden), labels, **options)
         torch.testing.assert_close(smoothed, theirs)
     expected = torch.autograd.grad(plain.smoothed / 11, (hidden, weight, bias))
     loss = chunked_loss(hidden, labels, project, (weight, bias), 0.1, chunk)
