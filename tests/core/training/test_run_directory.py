@@ -36,6 +36,9 @@ def test_two_checkpoints_are_kept_for_a_resume_however_short_the_series(series, 
     assert directory.steps() == kept
     for step in kept[-2:]:
         assert set(read_checkpoint(directory.checkpoint(step))[0]) == {"model", "optimizer"}
+    with pytest.raises(TypeError):  # a write that fails behind the tensors leaves nothing
+        write_checkpoint(directory.checkpoint(15), TENSORS, {"state": object()})
+    assert len([*directory.checkpoints.iterdir()]) == len(kept)
 
 
 def test_a_log_is_cut_to_its_length_at_the_checkpoint(tmp_path):
