@@ -96,6 +96,7 @@ async def never():
 async def reading(admission, count, key="", has_file=False, size=1_000_000):
     """Begin requests whose body has so many bytes and does not end; yield the statuses of those that are rejected at once."""
     headers = [(b"authorization", b"Bearer " + key.encode())] if key else []
+    headers += [(b"content-type", b"multipart/form-data; boundary=x")] if has_file else []
     scope = {"type": "http", "method": "POST", "headers": headers, "client": ("1.2.3.4", 5)}
     rejected = []
 

@@ -237,9 +237,27 @@ def test_the_time_for_a_request_grows_with_its_length():
         async def translate(queue):
             await find(queue, Model(), *["x"] * count)
 
-        run(translate, queue_tokens=100_000)
+        run(translate, queue_tokens=1_000_000)
 
     assert grows_less(work, 4_000, 8)
+
+
+def test_each_text_counts_as_ten_tokens_at_least():
+    chooser = random.Random(1)
+
+    async def work(queue):
+        for _ in range(50):
+            texts = [
+                "x" * chooser.choice((1, 9, 10, 11, 30)) for _ in range(chooser.randint(1, 20))
+            ]
+            size = sum(max(10, len(text)) for text in texts)
+            if size <= 100:
+                assert await find(queue, Model(), *texts) == texts
+            else:
+                with pytest.raises(Rejection, match=rf"\({size}\) exceeds text limit \(100\)"):
+                    await find(queue, Model(), *texts)
+
+    run(work, queue_tokens=100, batch_tokens=100)
 
 
 def test_a_failing_text_fails_alone():

@@ -1,12 +1,13 @@
 """Plain work on text ends when nobody wants it, and when it takes too long."""
 
 import asyncio
+import random
 import threading
 import time
 
 import pytest
 
-from headway.ext.server.text_threads import Account, TextThreads
+from headway.ext.server.text_threads import LONG, Account, TextThreads
 from support.server import ask, client_of, send_file
 
 
@@ -22,9 +23,9 @@ def spin(ends):
         ends.append(threading.get_ident())
 
 
-def run(work, count=1):
+def run(work):
     async def main():
-        threads = TextThreads(count)
+        threads = TextThreads()
         try:
             await work(threads)
         finally:
@@ -53,19 +54,38 @@ def test_work_whose_client_leaves_is_interrupted_and_its_thread_works_on():
     run(work)
 
 
-def test_a_short_work_is_not_kept_waiting_by_long_ones():
+def test_short_texts_are_not_kept_waiting_by_long_ones_and_files():
     async def work(threads):
         ends = []
-        long = [asyncio.ensure_future(threads.run(lambda: spin(ends), Account(60))) for _ in "ab"]
+        accounts = [Account.for_characters(LONG, is_file=n % 2 == 1) for n in range(6)]
+        long = [asyncio.ensure_future(threads.run(lambda: spin(ends), each)) for each in accounts]
         await asyncio.sleep(0.05)
         started = time.monotonic()
-        assert await threads.run(lambda: 5, Account()) == 5
+        assert await threads.run(lambda: 5, Account.for_characters(LONG - 1)) == 5
         assert time.monotonic() - started < 0.5
         for each in long:
             each.cancel()
         await asyncio.gather(*long, return_exceptions=True)
 
-    run(work, 3)
+    run(work)
+
+
+def test_the_shortest_text_is_next():
+    async def work(threads):
+        found, begins = [], threading.Event()
+        sizes = random.Random(1).choices(range(LONG), k=99)
+        first = asyncio.ensure_future(threads.run(begins.wait, Account()))
+        others = [
+            threads.run(lambda size=size: found.append(size), Account.for_characters(size))
+            for size in sizes
+        ]
+        waiting = asyncio.gather(*others)
+        await asyncio.sleep(0.05)
+        begins.set()
+        await asyncio.gather(first, waiting)
+        assert found == sorted(sizes)
+
+    run(work)
 
 
 def test_a_search_for_terms_that_takes_too_long_is_rejected(models, monkeypatch):

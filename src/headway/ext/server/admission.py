@@ -26,7 +26,7 @@ from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection, overloaded
-from headway.ext.server.requests import read_body, read_fields
+from headway.ext.server.requests import is_file_form, read_body, read_fields
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.validation import RequestParser
 
@@ -104,7 +104,7 @@ class Admission:
         timeout = asyncio.timeout(deadline)
         self._timeouts.add(timeout)
         try:
-            async with timeout, self._receive(request, has_file) as body:
+            async with timeout, self._receive(request, has_file and is_file_form(request)) as body:
                 if body and (seconds := self.retry_after()):  # others may have come meanwhile
                     raise overloaded(seconds)
                 self.pending += 1
@@ -125,7 +125,7 @@ class Admission:
 
     async def _read(self, request: Request, body: bytes, parser: RequestParser[R]) -> tuple[str, R]:
         """Return who sends a request, and what it asks for; its fields are not kept."""
-        fields = await read_fields(request, body, self.config, parser)
+        fields = await read_fields(request, body, self.config, parser, self.queue.threads)
         client = self.clients.admit(request, fields)
         return client, parser.parse(fields)
 

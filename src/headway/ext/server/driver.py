@@ -5,6 +5,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any, TypeVar
 
+from headway.ext.server.jobs import load_of
 from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import too_long
 from headway.ext.server.text_threads import Account
@@ -67,7 +68,7 @@ def _bound(jobs: Iterable[Job[R]], most: int) -> Iterator[Job[R]]:
         nonlocal asked
         with closing(job):
             requests, result = _advance(job, None)
-            asked += sum(request.tokens for request in requests or ())
+            asked += sum(load_of(request.tokens) for request in requests or ())
             if asked > most:
                 raise too_long(asked, most)
             while requests is not None:

@@ -18,7 +18,6 @@ from headway.ext.documents import (
 from headway.ext.server.driver import run_jobs
 from headway.ext.server.file_process import FileProcess
 from headway.ext.server.files import FileJob, TranslatedFile, Upload, name_translation
-from headway.ext.server.glossaries import add_named_glossary
 from headway.ext.server.model_routes import find_route
 from headway.ext.server.quality import QualityReport, check_quality
 from headway.ext.server.rejection import Rejection
@@ -39,7 +38,7 @@ class FileOrder:
         source: A code of the models; "": it is detected from the texts.
         target: A code of the models.
         columns: Of a table, separated by commas.
-        glossary: As for `add_named_glossary`.
+        glossary: As for `headway.ext.server.glossaries.add_named_glossary`.
         quality: Also rate the translations, and translate again what looks broken.
         finished: See `headway.ext.documents.TextTranslation.for_document`.
     """
@@ -82,7 +81,7 @@ async def _translate(
         route, align=True, quality=order.quality, is_split=context.server.config.split_sentences,
         is_document=True, window=WINDOW,
     )  # fmt: skip
-    account, queue = Account.for_characters(job.total), context.server.queue
+    account, queue = Account.for_characters(job.total, is_file=True), context.server.queue
     found: list[Translated] = []
     report = QualityReport(route) if order.quality else None
     for chunk in _chunks(paragraphs):
@@ -109,14 +108,14 @@ async def prepare_route(
     """
     if order.quality:
         check_quality(route)
-    return await add_named_glossary(route, order.glossary, context.glossaries)
+    return await context.add_glossary(route, order.glossary)
 
 
 async def _open(
     order: FileOrder, process: FileProcess, context: Context
 ) -> tuple[list[Paragraph], list[Translator]]:
     """Return the paragraphs of a file, and the models that translate it."""
-    upload, name = order.upload, order.upload.short_name
+    upload, name = order.upload, order.upload.name
     options = DocumentOptions(order.source, order.target, (order.columns,))
     if any(options.columns) and not is_table(upload.name):
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")

@@ -21,20 +21,16 @@ KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetc
 KEPT_FILES = (
     20  # as large as a request may send, each with a table of quality as large; then the oldest go
 )
+LONGEST_NAME = 100  # characters
 MOST_FILES = 10_000  # however small they are: their names take room, too
 GONE = "There is no such file: translated files are kept for 30 minutes, if there is room"
 
 
 class Upload:
-    """A file of a request: its name as the client gives it, and its content."""
+    """A file of a request: its name without folders, of a very long one the end, and its content."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        self.name, self.data = name, data
-
-    @property
-    def short_name(self) -> str:
-        """The name without folders, for messages; of a very long one the end."""
-        return PurePath(self.name).name[-100:]
+        self.name, self.data = PurePath(name[-LONGEST_NAME:]).name, data
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from headway.ext.documents import TextTranslation, list_suffixes
 from headway.ext.server.clients import read_authorization
 from headway.ext.server.file_translation import FileOrder, translate_upload
 from headway.ext.server.files import FileJob, TranslatedFile
-from headway.ext.server.glossaries import add_named_glossary
 from headway.ext.server.jobs import Call
 from headway.ext.server.messages import (
     Alignment,
@@ -47,7 +46,7 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     """Translate a text or a list of texts."""
     texts = request.q if isinstance(request.q, list) else [request.q]
     route, detected = await find_route(request.source, request.target, texts, context.models)
-    route = await add_named_glossary(route, request.glossary, context.glossaries)
+    route = await context.add_glossary(route, request.glossary)
     if request.quality:
         check_quality(route)
     translator, quality = context.translator, request.quality
@@ -117,7 +116,7 @@ async def detect(request: DetectRequest, context: Context) -> list[DetectedLangu
 async def align(request: AlignRequest, context: Context) -> Alignment:
     """Translate a text and link each of its words to the words of the translation."""
     route, detected = await find_route(request.source, request.target, [request.q], context.models)
-    route = await add_named_glossary(route, request.glossary, context.glossaries)
+    route = await context.add_glossary(route, request.glossary)
     [found] = await context.translator.translate(route, [request.q], align=True)
     links = found.links or WordLinks()
     answer = Alignment(

@@ -36,6 +36,14 @@ class Call(NamedTuple):
 
 
 AnyRequest = Find | Read | Call
+# A request counts as at least so many tokens: each takes memory and time besides its translation, and a text of short lines
+# has thousands.
+LEAST_LOAD = 10
+
+
+def load_of(tokens: int) -> int:
+    """Return for how many tokens a request of so many counts."""
+    return max(LEAST_LOAD, tokens)
 
 
 @dataclass(eq=False)
@@ -52,7 +60,7 @@ class JobGroup:
         is_file: Whether the work is for a file, for which nobody is rejected.
         is_counted: Whether others are rejected if there is too much of it: not for files, nor for reading what was found.
         waiting: The jobs that have not started.
-        tokens: Of the waiting jobs.
+        work: Of the waiting jobs, in tokens.
         unfinished: Jobs that wait or run.
         is_cancelled: Nobody waits for the results. The event loop sets it, a worker thread reads it.
     """
@@ -65,35 +73,35 @@ class JobGroup:
     is_file: bool = False
     is_counted: bool = True
     waiting: deque["QueuedJob"] = field(default_factory=deque)
-    tokens: int = 0
+    work: int = 0
     unfinished: int = 0
     is_cancelled: bool = False
 
     @property
     def load(self) -> int:
         """Tokens for which others are rejected if there are too many."""
-        return self.tokens if self.is_counted else 0
+        return self.work if self.is_counted else 0
 
     def turns(self) -> "Iterator[tuple[float, QueuedJob]]":
         """Yield each waiting job with the turn of the group when it has got this job."""
         turn = self.turn
         for job in self.waiting:
-            turn += job.tokens
+            turn += job.work
             yield turn, job
 
     def add(self, request: AnyRequest) -> "QueuedJob":
         """Add a job before the group waits."""
         job = QueuedJob(self, request)
         self.waiting.append(job)
-        self.tokens += job.tokens
+        self.work += job.work
         self.unfinished += 1
         return job
 
     def start(self, job: "QueuedJob") -> None:
         """Take a job, one of the first, from those that wait."""
         self.waiting.remove(job)
-        self.tokens -= job.tokens
-        self.turn += job.tokens
+        self.work -= job.work
+        self.turn += job.work
 
 
 @dataclass(eq=False)
@@ -116,9 +124,14 @@ class QueuedJob:
         return self.request.tokens
 
     @property
+    def work(self) -> int:
+        """Tokens for which it counts."""
+        return load_of(self.tokens)
+
+    @property
     def load(self) -> int:
         """Tokens for which others are rejected if there are too many."""
-        return self.tokens if self.group.is_counted else 0
+        return self.work if self.group.is_counted else 0
 
     def finish(self, result: object) -> None:
         """Keep the result, or the exception that the work raised."""
@@ -136,7 +149,7 @@ class QueuedJob:
 
 def next_turn(group: JobGroup) -> float:
     """Return the turn of a group when it has got its next job; the group with the lowest is next."""
-    return group.turn + group.waiting[0].tokens
+    return group.turn + group.waiting[0].work
 
 
 def run_batch(batch: Sequence[QueuedJob]) -> list[object]:

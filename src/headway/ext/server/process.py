@@ -5,6 +5,7 @@ It is embedded, so that the models, the queue and the event loop are in this pro
 """
 
 import asyncio
+import ctypes
 import errno
 import gc
 import logging
@@ -24,9 +25,11 @@ from headway.errors import HeadwayError
 from headway.ext.server.app import App
 from headway.ext.server.browser import make_address, open_page
 from headway.ext.server.draining import drain
+from headway.ext.server.rejection import find_place
 from headway.ext.server.reload import Reloader, freeze_garbage
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.text_threads import Interrupted
 
 log = logging.getLogger("headway.ext.server")
 HEADER_BYTES = 16_384
@@ -50,6 +53,16 @@ def configure_server_process(config: ServerConfig) -> None:
     log.setLevel(logging.INFO)
     log.handlers = [handler]
     log.propagate = False
+    logging.getLogger("python_multipart").disabled = True  # a line for each damaged part of a form
+    logging.getLogger("python_multipart.multipart").disabled = True
+    sys.unraisablehook = _report_unraisable
+
+
+def _report_unraisable(ignored: "sys.UnraisableHookArgs") -> None:
+    """Log the type and the place of an exception that Python ignores, such as one in a destructor; its message may hold a text."""
+    error = ignored.exc_value
+    if error is not None and not isinstance(error, Interrupted):  # which comes anywhere
+        log.error("ignored %s at %s", type(error).__name__, find_place(error))
 
 
 def _raise_open_files(wanted: int) -> None:
@@ -197,7 +210,10 @@ def _make_http_server(app: ASGIApp, listener: socket.socket, config: ServerConfi
 
 
 async def _look_after(server: Server) -> None:
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_COLLECTIONS)
         gc.collect()
+        if trim is not None:  # what a large request has needed is given back to the system
+            await asyncio.to_thread(trim, 0)
         await asyncio.to_thread(server.usage.save)

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from headway.ext.server.jobs import AnyRequest, JobGroup, QueuedJob, run_batch
+from headway.ext.server.jobs import AnyRequest, JobGroup, QueuedJob, load_of, run_batch
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.rejection import overloaded, too_long
 from headway.ext.server.server_settings import ServerConfig
@@ -21,7 +21,6 @@ from headway.ext.server.waiting import LONGEST_WAIT, Waiting
 from headway.translation import Find, Read
 
 OVERTAKEN = 4  # a request counts as at least so many usual texts, because shorter ones that come later overtake it
-TEXT_THREADS = 4  # for plain work on text, besides one for each file
 RESULTS_AT_ONCE = 4  # results that are delivered before other requests get the event loop
 
 
@@ -38,8 +37,7 @@ class TranslationQueue:
         self.config, self.metrics = config, metrics
         self.workers = self.idle_workers = workers
         self.pool = ThreadPoolExecutor(workers, "translate", initializer=lower_priority)
-        # Each file may take one for long.
-        self.threads = TextThreads(TEXT_THREADS + config.file_jobs)
+        self.threads = TextThreads()
         self.speed = Speed(workers, LONGEST_WAIT * config.deadline)
         self.waiting = Waiting(config, self.speed)
         # Without those of files: little of a file waits at once, and nobody is rejected for it.
@@ -69,7 +67,7 @@ class TranslationQueue:
             Rejection: 429 if the queue is full, 400 if the requests would never fit into it.
         """
         if not (is_admitted or is_file):
-            self.check_room(sum(request.tokens for request in requests))
+            self.check_room(sum(load_of(request.tokens) for request in requests))
         loop = asyncio.get_running_loop()
         groups: dict[Hashable, JobGroup] = {}
         jobs: list[QueuedJob] = []
@@ -174,7 +172,7 @@ class TranslationQueue:
         tokens = sum(job.tokens for job in batch)
         self.running_tokens -= sum(job.load for job in batch)
         if batch[0].group.is_search:
-            self.speed.add_batch(tokens, seconds)
+            self.speed.add_batch(sum(job.work for job in batch), seconds)
         else:
             self.speed.add_other_work(seconds)
         if not self.waiting.groups:

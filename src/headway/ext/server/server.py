@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 from headway.ext.server.admission import Admission
 from headway.ext.server.files import Files
-from headway.ext.server.glossaries import Glossaries
+from headway.ext.server.glossaries import Glossaries, add_named_glossary
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import Models
@@ -14,6 +14,7 @@ from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.translation import TextTranslator
 from headway.ext.server.usage import Usage
+from headway.translation import Translator
 
 
 @dataclass
@@ -77,3 +78,8 @@ class Context:
     def translator(self) -> TextTranslator:
         """A translator of texts with the server's settings."""
         return TextTranslator(self.server.queue, self.server.config.split_sentences)
+
+    async def add_glossary(self, route: list[Translator], text: str) -> list[Translator]:
+        """Return the models of a route with a glossary, see `add_named_glossary`."""
+        threads = self.server.queue.threads
+        return await add_named_glossary(route, text, self.glossaries, threads)

@@ -1,4 +1,7 @@
-"""Threads for plain work on text, such as splitting it; what takes too long, or is no longer wanted, is interrupted."""
+"""Threads for plain work on text, such as splitting it; what takes too long, or is no longer wanted, is interrupted.
+
+They share the interpreter with the event loop: each further one would keep it waiting longer.
+"""
 
 import asyncio
 import ctypes
@@ -7,9 +10,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from itertools import count
+from queue import PriorityQueue
+from typing import Any, Generic, TypeVar
 
 from headway.ext.server.rejection import too_much_work
 
@@ -19,6 +24,9 @@ CHECKED = 0.1  # seconds between two looks at what work has taken
 AGAIN = 0.1  # seconds until work is interrupted again that goes on
 # Of the processor: ordinary text takes about 5 microseconds a character, and a list of measures ten times as much.
 SECONDS, SECONDS_PER_CHARACTER = 2.0, 100e-6
+
+
+LONG = 2_000  # characters that are too many for the event loop, and for the thread of short texts
 
 
 class Interrupted(BaseException):
@@ -31,25 +39,26 @@ class Account:
 
     Attributes:
         left: Seconds of the processor.
+        size: Of what waits for a thread, that of fewest characters is next.
+        lane: The thread: short, long or file.
     """
 
     left: float = SECONDS
+    size: int = 0
+    lane: str = "short"
 
     @classmethod
-    def for_characters(cls, count: int) -> "Account":
+    def for_characters(cls, count: int, is_file: bool = False) -> "Account":
         """Return the account of a request, or a file, with so many characters."""
-        return cls(SECONDS + SECONDS_PER_CHARACTER * count)
+        lane = "file" if is_file else "long" if count >= LONG else "short"
+        return cls(SECONDS + SECONDS_PER_CHARACTER * count, count, lane)
 
 
 class TextThreads:
-    """A few threads for plain work on text. They share Python's lock, so that short work is not kept waiting by long work.
+    """A thread for short texts, one for long ones and one for files, so that none of them keeps shorter ones waiting."""
 
-    Args:
-        count: How many.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._pool = ThreadPoolExecutor(count, "text", initializer=lower_priority)
+    def __init__(self) -> None:
+        self._lanes = {name: _Lane(name) for name in ("short", "long", "file")}
 
     async def run(self, function: Callable[[], R], account: Account) -> R:
         """Return what a function returns.
@@ -61,7 +70,7 @@ class TextThreads:
             Rejection: 413 if the account is empty.
         """
         work = _Work(function)
-        future = self._pool.submit(work)
+        future = self._lanes[account.lane].submit(work, account.size)
         running = asyncio.wrap_future(future)
         try:
             while not (await asyncio.wait([running], timeout=CHECKED))[0]:
@@ -78,7 +87,39 @@ class TextThreads:
 
     def close(self) -> None:
         """Wait for the work that has started."""
-        self._pool.shutdown(cancel_futures=True)
+        for lane in self._lanes.values():
+            lane.pool.shutdown(cancel_futures=True)
+
+
+class _Lane:
+    """A thread, and what waits for it.
+
+    Args:
+        name: Of the thread.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.pool = ThreadPoolExecutor(1, name, initializer=lower_priority)
+        self._waiting: PriorityQueue[tuple[int, int, Callable[[], Any], Future[Any]]] = (
+            PriorityQueue()
+        )
+        self._numbers = count()
+
+    def submit(self, work: Callable[[], R], size: int) -> Future[R]:
+        """Do work when nothing smaller waits, nor anything of the same size that came before."""
+        future: Future[R] = Future()
+        self._waiting.put((size, next(self._numbers), work, future))
+        self.pool.submit(self._do_next)
+        return future
+
+    def _do_next(self) -> None:
+        _, _, work, future = self._waiting.get_nowait()
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
 
 
 class _Work(Generic[R]):

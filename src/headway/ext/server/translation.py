@@ -16,9 +16,9 @@ from headway.ext.documents import (
     translate_page,
 )
 from headway.ext.server.driver import run_jobs
-from headway.ext.server.jobs import Call
+from headway.ext.server.jobs import Call, load_of
 from headway.ext.server.queue import TranslationQueue
-from headway.ext.server.text_threads import Account
+from headway.ext.server.text_threads import LONG, Account
 from headway.translation import (
     Piece,
     Pipeline,
@@ -28,7 +28,7 @@ from headway.translation import (
     stream_tokens,
 )
 
-LONG = 2_000  # characters that are too many for the event loop
+QUICK_ENDS = 40  # of lines or sentences, with which a text is quickly translated
 CHARACTERS_PER_TOKEN = 16  # at most, in almost all texts
 
 
@@ -70,6 +70,7 @@ class TextTranslator:
         # What stays in a text and what must come into it are looked for in a thread, as is much text.
         is_quick = (
             characters < LONG
+            and sum(text.count(end) for text in texts for end in "\n.!?") <= QUICK_ENDS
             and not any(translator.glossary for translator in route)
             and all(is_plain(line) for text in texts for line in text.split("\n") if line)
         )
@@ -125,7 +126,7 @@ class TextTranslator:
         cut = partial(_cut, pipeline, text)
         split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
         if not is_admitted:  # as a whole, so that it is not rejected halfway
-            self.queue.check_room(sum(len(piece.ids) for line in lines for piece in line))
+            self.queue.check_room(sum(load_of(len(piece.ids)) for line in lines for piece in line))
         first, *others = split.target_gaps(translator.languages)
         yield first
         for pieces, gap in zip(lines, others, strict=True):

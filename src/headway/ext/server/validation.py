@@ -23,6 +23,7 @@ WORDS = {
     "float or null": "number",
     "Expected": "expected",
 }
+SCALAR = str | int | float | bool | None  # what a field of JSON may be, alone or in a list
 R = TypeVar("R", bound=msgspec.Struct)
 _MISSING = re.compile(r"Object missing required field `(\w+)`")
 
@@ -72,6 +73,31 @@ class RequestParser(Generic[R]):
         self.kind = define_request(kind, list_types(config, {}))
         self.types = get_type_hints(kind)
         self.has_file = Upload in self.types.values()
+        fields = [(name, SCALAR | list[SCALAR], None) for name in self.types]
+        self._decoder = msgspec.json.Decoder(msgspec.defstruct("Fields", fields))
+
+    def decode(self, body: bytes) -> dict[str, Any]:
+        """Return the fields of an object of JSON, with None for those that it lacks; others are skipped.
+
+        Raises:
+            msgspec.DecodeError: If it is no JSON, or (a `msgspec.ValidationError`) has lists or objects where none can be.
+            RecursionError: If it has too many lists in lists.
+        """
+        return msgspec.structs.asdict(self._decoder.decode(body))
+
+    def explain_json(self, problem: str) -> Rejection:
+        """Return the rejection of JSON in which `decode` has found a problem."""
+        what, _, place = problem.rpartition(" - at `$.")
+        if not what:
+            return Rejection(400, "Invalid JSON format: send an object with the fields")
+        name, _, is_inside = place.rstrip("`").partition("[")
+        wrong: Any = {"object": {}, "array": []}.get(what.rpartition("got ")[2].strip("`"))
+        try:
+            if wrong is not None:
+                self.parse({name: [wrong] if is_inside else wrong})
+        except Rejection as error:  # in the words of the field
+            return error
+        return Rejection(400, f"Invalid request: {name} parameter: {_in_words(what)}")
 
     def parse(self, fields: Mapping[str, Any]) -> R:
         """Make a request of its fields, from `read_fields`; empty ones count as missing, and unknown ones are ignored.
@@ -106,9 +132,13 @@ class RequestParser(Generic[R]):
             shown = " ".join(given[name][:20].split())
             choices = ", ".join(filter(None, get_args(self.types[name])))
             return Rejection(400, f"{shown} {name} is not supported: send one of {choices}")
-        for theirs, ours in WORDS.items():
-            what = what.replace(theirs, ours)
-        return Rejection(400, f"Invalid request: {name} parameter: {what}")
+        return Rejection(400, f"Invalid request: {name} parameter: {_in_words(what)}")
+
+
+def _in_words(problem: str) -> str:
+    for theirs, ours in WORDS.items():
+        problem = problem.replace(theirs, ours)
+    return problem
 
 
 def _read_number(name: str, value: Any) -> int:

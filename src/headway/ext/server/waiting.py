@@ -106,5 +106,5 @@ class Waiting:
         late = now - LATE * deadline
         for group in itertools.takewhile(lambda group: group.queued_at < late, self.groups):
             left = min(LONGEST_WAIT * deadline, group.queued_at + deadline - now)
-            if not group.is_file and self.speed.seconds_for(group.tokens) <= left:
+            if not group.is_file and self.speed.seconds_for(group.work) <= left:
                 group.turn = -math.inf

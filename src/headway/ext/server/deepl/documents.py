@@ -22,7 +22,7 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
     upload = Upload(request.filename or request.file.name, request.file.data)
     suffix = PurePath(upload.name).suffix.lower()
     if suffix not in list_suffixes():
-        message = f"{upload.short_name}: {describe_unknown(suffix)}"
+        message = f"{upload.name}: {describe_unknown(suffix)}"
         raise Rejection(400, f"Invalid file data: {message}")
     if request.output_format and f".{request.output_format.lower()}" != suffix:
         raise Rejection(400, "Value for 'output_format' not supported.")

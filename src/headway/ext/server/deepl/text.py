@@ -8,7 +8,7 @@ from headway.errors import HeadwayError
 from headway.ext.documents import TextTranslation, XmlTags, XmlText
 from headway.ext.server.deepl.language_codes import source_code
 from headway.ext.server.deepl.messages import DeepLTextRequest, DeepLTranslation, DeepLTranslations
-from headway.ext.server.glossaries import Glossaries, add_named_glossary
+from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.models import Models
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
@@ -37,7 +37,7 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
         route = []
         if any(map(is_translatable, chosen)):
             found_route = context.models.require_route(source, target)
-            route = await add_named_glossary(found_route, request.glossary_id, context.glossaries)
+            route = await context.add_glossary(found_route, request.glossary_id)
         found |= zip(numbers, await _translate(request, route, chosen, context), strict=True)
     context.server.usage.characters[context.owner] += sum(map(len, texts))
     return {
