@@ -35,11 +35,11 @@ def test_an_alignment_ends_with_its_request(models, monkeypatch):
 
     def slow(tokenizer, text, *others):
         aligned.append(text)
-        time.sleep(0.05)
+        time.sleep(0.2)
         return weigh(tokenizer, text, *others)
 
     monkeypatch.setattr(alignment, "weigh_words", slow)
-    server = Server(models, ServerConfig(deadline=0.7))
+    server = Server(models, ServerConfig(deadline=2.0))
     with TestClient(App(server)) as client:
         for path, more in (("/align", {}), ("/translate", {"format": "html"})):
             aligned.clear()
