@@ -25,25 +25,16 @@ if TYPE_CHECKING:
 
 __all__ = ["AttentionMap", "AttentionMaps", "attention_maps", "sentence_maps"]
 
-_GROUP = "look inside"
-
 extension = Extension(
     name="pictures",
     version=__version__,
     verbs={
-        "picture": Verb(
-            f"{__name__}.verbs.picture", "draw what the words of a sentence attend to", _GROUP
-        ),
-        "heads": Verb(
-            f"{__name__}.verbs.heads",
-            "measure what each attention head does, and the BLEU lost without it",
-            _GROUP,
-        ),
-        "plot": Verb(
-            f"{__name__}.verbs.plot",
-            "draw loss, score and learning rate of training runs",
-            _GROUP,
-        ),
+        name: Verb(f"{__name__}.verbs.{name}", summary, "look inside")
+        for name, summary in {
+            "picture": "draw what the words of a sentence attend to",
+            "heads": "measure what each attention head does, and the BLEU lost without it",
+            "plot": "draw loss, score and learning rate of training runs",
+        }.items()
     },
     options={
         "info --diagram": Option(

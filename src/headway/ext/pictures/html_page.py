@@ -14,13 +14,7 @@ from headway.ext.pictures.style import style_json
 from headway.ext.pictures.views import view_json
 
 # Each script adds to the object `headway`; later scripts use earlier ones.
-_SCRIPTS = (
-    "maps.js",
-    "draw.js",
-    "reading.js",
-    "fragment.js",
-    "attention.js",
-)
+_SCRIPTS = ("maps.js", "draw.js", "reading.js", "fragment.js", "attention.js")
 
 
 def html(maps: AttentionMaps) -> str:

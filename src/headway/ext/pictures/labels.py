@@ -84,14 +84,10 @@ def _display(label: str, has_spaces: bool) -> str:
     text = printable(label.removeprefix(" "))
     continues = has_spaces and not label.startswith(" ") and any(c.isalnum() for c in label)
     text = (f"·{text}" if continues else text) or "␣"
-    return f"{RIGHT_TO_LEFT}{text}{RIGHT_TO_LEFT}" if is_right_to_left([text]) else text
-
-
-def is_right_to_left(labels: Iterable[str]) -> bool:
-    """Return whether the first letter that has a direction runs from right to left, as browsers decide it."""
-    letters = (letter for label in labels if label not in CONTROL for letter in label)
-    directions = map(unicodedata.bidirectional, letters)
-    return next((each != "L" for each in directions if each in ("L", "R", "AL")), False)
+    # The first letter that has a direction decides, as in browsers.
+    directions = (d for d in map(unicodedata.bidirectional, text) if d in ("L", "R", "AL"))
+    mark = RIGHT_TO_LEFT if next(directions, "L") != "L" else ""
+    return f"{mark}{text}{mark}"
 
 
 def printable(text: str) -> str:

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from headway.errors import require_packages
-from headway.ext.pictures.drawing import (
-    check_output,
-    drawing_settings,
-    figure_bytes,
-    new_figure,
-)
+from headway.ext.pictures.drawing import check_output, drawing_settings, figure_bytes, new_figure
 from headway.ext.pictures.layout import Area, Box, Cells, Label, Line
 from headway.ext.pictures.style import FAINTEST, INK, NEGATIVE, PALE
 from headway.ext.pictures.text_width import text_width

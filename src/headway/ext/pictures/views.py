@@ -8,18 +8,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from headway.ext.pictures.labels import (
-    NAMES,
-    SIDES,
-    display_labels,
-    is_right_to_left,
-    short_labels,
-)
+from headway.ext.pictures.labels import NAMES, SIDES, display_labels, short_labels
 from headway.ext.pictures.layout import (
     CAPTION_SIZE,
     Anchor,
@@ -37,7 +30,7 @@ from headway.ext.pictures.layout import (
 )
 from headway.ext.pictures.links import choose_links, head_box, link_line
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
-from headway.ext.pictures.picture import MARGIN, Picture
+from headway.ext.pictures.picture import Picture
 from headway.ext.pictures.style import FAINTEST, INK, LETTER_SIZE, head_color, head_dash
 from headway.ext.pictures.text_width import text_width, widest
 from headway.translation import usual_layer
@@ -46,9 +39,7 @@ ViewName = Literal["heads", "paper", "grid", "heat", "alignment"]
 STEP = 22.0  # from token to token
 GAP = 8.0  # between a label and its links
 CAPTION = 22.0  # the height of a caption
-WORD_GAP = 14.0  # between the words of a line
-WORD_LINE = 26.0  # the height of a line of words
-LEGEND_STEP, LEGEND_LINE = 52.0, 16.0  # from head to head in the legend, and from line to line
+LEGEND_STEP, LEGEND_LINE = 52.0, 16.0  # from head to head in the legend, and its lines
 FRAME = "#b5b5b5"
 EACH_WEIGHT = LinkRule(least=FAINTEST, width=1.6)
 STRONGEST_MEANS = LinkRule(least=0.1, width=3.0, most=3, is_mean=True)
@@ -68,8 +59,8 @@ def draw_view(
     Args:
         maps: The maps of the sentence.
         view: ``heads`` and ``paper`` have a line for each weight of each head, between two columns or two rows of
-            tokens; ``grid`` a small map of each head of each layer; ``heat`` one large map; ``alignment`` the words of
-            both texts, each target word with its strongest source words in encoder-decoder attention.
+            tokens; ``grid`` a small map of each head of each layer; ``heat`` one large map; ``alignment`` two columns
+            of words, each target word with its strongest source words in encoder-decoder attention.
         kind: encoder, decoder or cross.
         layer: The layer; None: the one that usually aligns best.
         heads: The heads; None: all.
@@ -127,21 +118,20 @@ def _title(
 
 def _add_legend(picture: Picture, heads: Sequence[int], rule: LinkRule | None) -> None:
     """Add the looks of the heads and the meaning of the opacity above everything else."""
-    a_row = max(1, int((picture.sheet[2] - 2 * MARGIN - 40) // LEGEND_STEP))
-    x, _, width, height = picture.area
-    above = LEGEND_LINE * (1 - (-len(heads) // a_row))
+    x, y, width, height = picture.area
+    least = f", from {rule.least}" if rule and rule.most else ""
+    y -= LEGEND_LINE
+    picture.labels.append(caption(f"opacity: attention weight{least}", x, y, role="legend"))
     if heads:
-        picture.labels.append(caption("head", x, -above, role="legend"))
+        y -= LEGEND_LINE
+        picture.labels.append(caption("head", x, y, role="legend"))
     for place, head in enumerate(heads):
-        left = x + 40 + place % a_row * LEGEND_STEP
-        y = place // a_row * LEGEND_LINE - above
+        left = x + 40 + place * LEGEND_STEP
         dash = head_dash(head) if len(heads) > 1 else ()
         picture.lines.append(Line((left, y), (left + 24, y), False, head_color(head), 3.0, dash))
         picture.labels.append(Label(str(head + 1), left + 29, y, CAPTION_SIZE, role="legend"))
-    least = f", from {rule.least}" if rule and rule.most else ""
-    opacity = f"opacity: attention weight{least}"
-    picture.labels.append(caption(opacity, x, -LEGEND_LINE, role="legend"))
-    picture.area = x, -above, width, height + above
+    width = max(width, 40 + LEGEND_STEP * len(heads))
+    picture.area = x, y, width, height - y
 
 
 def view_json(maps: AttentionMaps) -> Any:
@@ -169,95 +159,61 @@ def view_json(maps: AttentionMaps) -> Any:
 
 
 def place_sides(
-    attention: AttentionMap,
-    kind: str,
-    *,
-    rule: LinkRule = EACH_WEIGHT,
-    is_row: bool = False,
-    is_turned: bool = False,
+    attention: AttentionMap, kind: str, *, rule: LinkRule = EACH_WEIGHT, is_turned: bool = False
 ) -> ViewLayout:
-    """Place the queries in a column on the left and the keys in one on the right, or both in rows above each other.
+    """Place the queries in a column on the left and the keys in one on the right.
 
     Args:
         attention: The map.
         kind: encoder, decoder or cross.
         rule: The rule of the links.
-        is_row: Whether they stand in rows: the keys on top, as lines of text; each runs in the direction of its script.
-        is_turned: Whether the labels of rows are written upwards and the queries stand on top, as in the paper.
+        is_turned: Whether the columns are turned to rows, as in the paper: the queries above the keys, written upwards.
     """
-    is_flat = is_row and not is_turned
-    sides = [
-        (short_labels(attention.queries), SIDES[kind][0]),
-        (short_labels(attention.keys), SIDES[kind][1]),
-    ]
-    if is_flat:
-        sides.reverse()
-    depths = [WORD_LINE if is_flat else widest(texts) + GAP for texts, _ in sides]
-    start = depths[0] + (CAPTION if is_row else 0.0)
-    stop = start + (100.0 if is_flat else 190.0)
-    length = max(sum(_lengths(texts, is_flat=is_flat)) for texts, _ in sides)
-    placed = [
-        _tokens(texts, port, depth, length, is_row=is_row, is_turned=is_turned)
-        for (texts, _), port, depth in zip(
-            sides, (start, stop), (-depths[0], depths[1]), strict=True
-        )
-    ]
-    right, bottom = stop + depths[1], CAPTION + length
-    if is_row:
-        right, bottom = length, right
-    places = ("top", "bottom") if is_row else ("left", "right")
+    queries, keys = short_labels(attention.queries), short_labels(attention.keys)
+    start = widest(queries) + GAP + (CAPTION if is_turned else 0.0)
+    stop = start + 190.0
+    sides = (
+        _tokens(queries, start, -widest(queries) - GAP, is_turned=is_turned),
+        _tokens(keys, stop, widest(keys) + GAP, is_turned=is_turned),
+    )
+    right, bottom = stop + widest(keys) + GAP, CAPTION + STEP * max(len(queries), len(keys))
+    if is_turned:
+        right, bottom = bottom - CAPTION, right
+    places = ("top", "bottom") if is_turned else ("left", "right")
     captions = [
         caption(f"{meaning} ({place})", 0, y)
-        for (_, meaning), place, y in zip(sides, places, (8.0, bottom + 13), strict=True)
+        for meaning, place, y in zip(SIDES[kind], places, (8.0, bottom + 13), strict=True)
     ]
     width = max(right, *(text_width(each.text, CAPTION_SIZE) for each in captions))
-    queries, keys = reversed(placed) if is_flat else placed
     heads = attention.weights.shape[1]
     room = min(2.0, (STEP - 7) / heads)
     asides = [0.0] if rule.is_mean else [room * (head - (heads - 1) / 2) for head in range(heads)]
-    fan = [(aside, 0.0) if is_row else (0.0, aside) for aside in asides]
-    return ViewLayout(width, bottom + CAPTION, captions, [], queries, keys, rule, fan)
+    fan = [(aside, 0.0) if is_turned else (0.0, aside) for aside in asides]
+    return ViewLayout(width, bottom + CAPTION, captions, [], *sides, rule, fan)
 
 
-def _lengths(texts: list[str], *, is_flat: bool) -> list[float]:
-    """Return the lengths of tokens along their column, or along their line of text."""
-    return [text_width(text) + WORD_GAP if is_flat else STEP for text in texts]
-
-
-def _tokens(
-    texts: list[str], port: float, depth: float, length: float, *, is_row: bool, is_turned: bool
-) -> Tokens:
+def _tokens(texts: list[str], port: float, depth: float, *, is_turned: bool) -> Tokens:
     """Place one token after the other, down a column or along a row.
 
     Args:
         texts: The labels.
         port: The position of the ends of the links across the column or row.
         depth: The depth of the column or row; negative: it is on the left of its links, or above them.
-        length: The length of the longer side.
-        is_row: Whether this is a row.
-        is_turned: Whether the labels are written upwards.
+        is_turned: Whether this is a row, whose labels are written upwards.
     """
 
     def at(across: float, along: float) -> Point:
-        return (along, across) if is_row else (across, along)
+        return (along, across) if is_turned else (across, along)
 
-    is_flat, gap = is_row and not is_turned, math.copysign(GAP, depth)
-    lengths = _lengths(texts, is_flat=is_flat)
-    # The shorter line of text gets the length of the longer one, so that links stay steep.
-    more = (length - sum(lengths)) / len(texts) if is_flat else 0.0
-    edges = np.cumsum([0.0 if is_row else CAPTION, *(each + more for each in lengths)])
-    if is_flat and is_right_to_left(texts):
-        edges = length - edges
-    spans = [sorted(pair) for pair in pairwise(edges.tolist())]
+    gap = math.copysign(GAP, depth)
     near, far = sorted((port + gap / 2, port + depth))
-    areas: list[Area] = [(*at(near, a), *at(far - near, b - a)) for a, b in spans]
+    starts = [(0.0 if is_turned else CAPTION) + STEP * i for i in range(len(texts))]
+    areas: list[Area] = [(*at(near, start), *at(far - near, STEP)) for start in starts]
+    points, ports = (
+        [at(across, start + STEP / 2) for start in starts] for across in (port + gap, port)
+    )
     anchor: Anchor = "start" if (depth < 0) == is_turned else "end"
-    across = port + gap
-    if is_flat:
-        anchor, across = "middle", port + depth / 2
-    points = [at(across, (a + b) / 2) for a, b in spans]
-    labels = _labels(texts, points, anchor, is_turned=is_turned)
-    return Tokens(labels, [at(port, (a + b) / 2) for a, b in spans], areas)
+    return Tokens(_labels(texts, points, anchor, is_turned=is_turned), ports, areas)
 
 
 def _labels(
@@ -351,12 +307,12 @@ _LINES = (
 _CELLS = "The darker a cell, the larger the weight."
 VIEWS: dict[ViewName, View] = {
     "heads": View(place_sides, _LINES),
-    "paper": View(partial(place_sides, is_row=True, is_turned=True), _LINES),
+    "paper": View(partial(place_sides, is_turned=True), _LINES),
     "grid": View(place_grid, _CELLS),
     "heat": View(place_map, _CELLS),
     "alignment": View(
-        partial(place_sides, rule=STRONGEST_MEANS, is_row=True),
-        "Above the source, below the target; the opacity of a line is the attention weight that a target word gives to a"
-        " source word.",
+        partial(place_sides, rule=STRONGEST_MEANS),
+        "On the left the target, on the right the source; the opacity of a line is the attention weight that a target"
+        " word gives to a source word.",
     ),
 }

@@ -56,12 +56,9 @@
     const at = spot ?? pin;
     if (!at) return { query: 0 };
     // Along the tokens of a side, or across to the other side.
-    const [along, across] = view === "paper" ? [dx, dy] : view === "alignment" ? [dx, -dy] : [dy, dx];
+    const [along, across] = view === "paper" ? [dx, dy] : [dy, dx];
     const before = across < 0 || (across === 0 && at.query !== undefined);
-    // A line of words from right to left has its second token on the left of the first.
-    const [first, second] = map.layouts[view][before ? "queries" : "keys"].labels;
-    const step = view === "alignment" && second && second.x < first.x ? -along : along;
-    const to = keep((at.query ?? at.key) + step + end, before ? rows : columns);
+    const to = keep((at.query ?? at.key) + along + end, before ? rows : columns);
     return before ? { query: to } : { key: to };
   }
 
