@@ -7,7 +7,7 @@ from`` and by `together`. What runs between two requests is plain work on text, 
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -159,9 +159,7 @@ def _run_all(jobs: list[Job[R]]) -> Job[list[R]]:
     results: dict[int, R] = {}
     answers: list[list[Any] | None] = [None] * len(jobs)
     running = list(range(len(jobs)))
-    with ExitStack() as stack:
-        for job in jobs:  # those that have not ended are closed when one fails, or nobody waits
-            stack.callback(job.close)
+    try:
         while running:
             asked: list[Request] = []
             counts: list[tuple[int, int]] = []
@@ -178,6 +176,9 @@ def _run_all(jobs: list[Job[R]]) -> Job[list[R]]:
                 found = iter((yield asked))
                 for number, count in counts:
                     answers[number] = list(islice(found, count))
+    finally:
+        for job in jobs:  # those that have not ended, because one has failed, or nobody waits
+            job.close()
     return [results[number] for number in range(len(jobs))]
 
 
