@@ -4,9 +4,9 @@ Letters, not tokens, are what it reads, so that sentences whose constraints have
 states: most terms of a glossary are one or two subwords long.
 """
 
-from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from headway.translation.search.constraints import (
 
 FORBIDDEN = np.iinfo(np.int64).max  # the label of a token that may not come next
 SHARED = 3  # constraints, at most, of an automaton that several sentences share
+M = TypeVar("M", bound=Callable[..., Any])
 STEPS = 1 << 16  # a label is `STEPS` * constraints not begun + tokens that complete the one begun
 
 
@@ -77,6 +78,25 @@ class Labels(NamedTuple):
     needed_of_alphabet: NDArray[np.int64]
 
 
+def remembered(method: M) -> M:
+    """Let an automaton remember what a method returns, because the same is asked for many hypotheses.
+
+    `functools.cache` of a bound method would keep the automaton in memory until garbage is collected.
+    """
+    name = method.__name__
+
+    @wraps(method)
+    def ask(self: "Automaton", *args: Any) -> Any:
+        question = name, *args
+        try:
+            return self.answers[question]
+        except KeyError:
+            found = self.answers[question] = method(self, *args)
+            return found
+
+    return cast(M, ask)
+
+
 class Automaton:
     """Follows the constraints of a sentence through its hypotheses; it reads letters.
 
@@ -110,9 +130,7 @@ class Automaton:
         ]
         self.all_met = (1 << len(constraints)) - 1  # as `AutomatonState.met`
         self._has_exact = any(constraint.is_exact for constraint in constraints)
-        # The same questions are asked for many hypotheses.
-        self.advance, self.labels = cache(self._advance), cache(self._label_tokens)
-        self._label_whole, self._letters_after = cache(self._compute_label), cache(self._list_next)
+        self.answers: dict[tuple[Any, ...], Any] = {}  # to the questions that are `remembered`
 
     def is_done(self, state: AutomatonState) -> bool:
         """Return whether all constraints are met for good, whatever comes next."""
@@ -128,7 +146,8 @@ class Automaton:
             if not state.met >> number & 1
         ]
 
-    def _list_next(self, tail: tuple[int, ...]) -> set[int]:
+    @remembered
+    def _letters_after(self, tail: tuple[int, ...]) -> set[int]:
         """Return the letters that go on with an alternative that ``tail`` has begun; without a tail, those that begin one."""
         begun = (tail[start:] for start in range(len(tail) or 1))
         return {letter for each in begun for letter in self._next_letters.get(each, ())}
@@ -141,7 +160,8 @@ class Automaton:
         """Return the label of a state, and the fewest tokens that meet all constraints."""
         return self._label_whole(AutomatonState(state.met, state.tail, state.last, end=state.end))
 
-    def _compute_label(self, state: AutomatonState) -> tuple[int, int]:
+    @remembered
+    def _label_whole(self, state: AutomatonState) -> tuple[int, int]:
         unmet = [n for n in range(len(self.constraints)) if not state.met >> n & 1]
         begun = self._begun(state)
         left = min((left for _, left in begun), default=0)
@@ -149,7 +169,8 @@ class Automaton:
         needed = sum(self._shortest[n] for n in unmet) - max(0, saved)
         return (len(unmet) - 1) * STEPS + left if left else len(unmet) * STEPS, needed
 
-    def _label_tokens(self, state: AutomatonState) -> Labels:
+    @remembered
+    def labels(self, state: AutomatonState) -> Labels:
         """Return how far a hypothesis in a state is from meeting all constraints after each token."""
         new, needed_new = self._label(AutomatonState(state.met))
         # A word that has met a constraint does so no longer if it goes on.
@@ -173,7 +194,8 @@ class Automaton:
         lacks_terms = int(bool(missing) and all(constraint.is_term for constraint in missing))
         return Labels(now, new, longer, needed_new, needed_longer, lacks_terms, of_alphabet, needed)
 
-    def _advance(self, state: AutomatonState, letter: int) -> AutomatonState | None:
+    @remembered
+    def advance(self, state: AutomatonState, letter: int) -> AutomatonState | None:
         """Return the state after a letter; None: an exact alternative would occur too often."""
         met, tail, last, first, end, is_inside = state
         kind = self._kinds[letter]
