@@ -320,7 +320,7 @@ def test_models_and_keys_are_read_again_without_a_lost_request(
 
 
 def test_a_stopped_server_answers_the_requests_it_has_accepted(model_directory, tmp_path):
-    limits = ("--search.max-extra", "50", "--server.deadline", "3")
+    limits = ("--search.max-extra", "50")
     server = Running(tmp_path / "log", str(model_directory), *limits)
     texts = sentences(30, 4)
     answers = []
@@ -344,7 +344,7 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(model_directory, 
     for thread in threads:
         thread.join()
     assert server.stop() == 0
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 8  # a file alone may take 600 s
     assert [(status, len(a["translatedText"])) for status, a in answers] == [(200, 30)] * 2
     # A file gets the time of other requests.
     assert answer.startswith(b"HTTP/1.1 503 ")

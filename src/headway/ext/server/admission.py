@@ -7,6 +7,7 @@ When the number of tokens is known, the queue is asked once more (`TranslationQu
 
 import asyncio
 import logging
+import math
 import re
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -34,6 +35,7 @@ R = TypeVar("R", bound=Struct)
 log = logging.getLogger("headway.ext.server")
 BODIES = 20  # of the largest size, for which there is room at the same time
 STRANGERS = 0.5  # the share of this room that requests without a valid key in the header may take
+STOPPING_SECONDS = 3.0  # from a signal to the answers to all requests: those that are not translated by then get 503
 ARRIVING = 0.1  # the share of the queue that requests may take whose bodies have not come, so that they keep nobody out
 
 
@@ -55,10 +57,15 @@ class Admission:
         origins = (origin.strip().rstrip("/") for origin in config.origins.split(","))
         self._origins = frozenset(filter(None, origins))
         self.pending = 0  # requests that were admitted and have no answer yet
-        self.is_stopping = False
+        self._ends_at = math.inf  # when the server ends, by the clock of the event loop
         self._arriving = 0  # requests whose body has not come
         self._bytes = Counter[tuple[bool, bool]]()  # of bodies, by `_receive`
         self._timeouts: set[asyncio.Timeout] = set()  # of the pending requests
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the server ends soon."""
+        return self._ends_at < math.inf
 
     def names_site(self, scope: Scope) -> bool:
         """Return whether a request comes from a page of a site that the settings name."""
@@ -99,9 +106,9 @@ class Admission:
         has_file = parser.has_file
         if has_file and not self.config.file_limit:
             raise Rejection(403, "Files translation are disabled on this server.")
-        has_more = has_file and not self.is_stopping
-        deadline = self.config.file_deadline if has_more else self.config.deadline
-        timeout = asyncio.timeout(deadline)
+        deadline = self.config.file_deadline if has_file else self.config.deadline
+        now = asyncio.get_running_loop().time()
+        timeout = asyncio.timeout_at(min(now + deadline, self._ends_at))
         self._timeouts.add(timeout)
         try:
             async with timeout, self._receive(request, has_file and is_file_form(request)) as body:
@@ -130,12 +137,11 @@ class Admission:
         return client, parser.parse(fields)
 
     def stop(self) -> None:
-        """Give no pending request more time than one without a file has, because the server ends."""
-        self.is_stopping = True
-        latest = asyncio.get_running_loop().time() + self.config.deadline
+        """Give pending and further requests little time, because the server ends."""
+        self._ends_at = asyncio.get_running_loop().time() + STOPPING_SECONDS
         for timeout in self._timeouts:
-            if (timeout.when() or latest) > latest:
-                timeout.reschedule(latest)
+            if (timeout.when() or self._ends_at) > self._ends_at:  # it has not passed already
+                timeout.reschedule(self._ends_at)
 
     @asynccontextmanager
     async def _receive(self, request: Request, has_file: bool) -> AsyncIterator[bytes]:

@@ -20,7 +20,7 @@ DROP_NEW_CONNECTIONS = (
     (0x06, 0, 0, 0),
     (0x06, 0, 0, 0xFFFF_FFFF),
 )
-MOST_SECONDS_TO_ACCEPT = 2.0
+MOST_SECONDS_TO_ACCEPT = 1.0
 SECONDS_TO_SEND = 0.2  # a request, on a connection that was made
 
 

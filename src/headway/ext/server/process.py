@@ -12,6 +12,7 @@ import logging
 import signal
 import socket
 import sys
+import time
 from collections.abc import Sequence
 
 from granian._granian import SocketHolder
@@ -22,6 +23,7 @@ from granian.utils.proxies import wrap_asgi_with_proxy_headers
 from starlette.types import ASGIApp
 
 from headway.errors import HeadwayError
+from headway.ext.server.admission import STOPPING_SECONDS
 from headway.ext.server.app import App
 from headway.ext.server.browser import make_address, open_page
 from headway.ext.server.draining import drain
@@ -35,7 +37,7 @@ log = logging.getLogger("headway.ext.server")
 HEADER_BYTES = 16_384
 BACKLOG = 1024  # connections that the system holds until they are accepted
 SPARE_FILES = 256  # open files other than connections
-SECONDS_BETWEEN_COLLECTIONS = 10
+SECONDS_BETWEEN_COLLECTIONS, MOST_SECONDS = 10, 300  # when nobody waits for an answer, and always
 SWITCH_INTERVAL = 0.0001  # seconds after which a translating thread lets the event loop run
 
 
@@ -108,7 +110,7 @@ def run_server(
     *,
     opens_page: bool = False,
 ) -> None:
-    """Answer requests until SIGTERM or SIGINT; requests that were accepted by then are answered.
+    """Answer requests until SIGTERM or SIGINT; requests that were accepted by then are answered, some of them with 503.
 
     Args:
         server: The parts of the server.
@@ -172,7 +174,7 @@ async def _run(
         await drain(reserved)
         http.stop()  # type: ignore[no-untyped-call]
         # A client that does not take its answer must not keep the process from ending.
-        await asyncio.wait((serving,), timeout=config.deadline + 2 * config.idle_seconds)
+        await asyncio.wait((serving,), timeout=STOPPING_SECONDS)
         return stopping.result()
     finally:
         for task in (*tasks, serving):
@@ -211,9 +213,13 @@ def _make_http_server(app: ASGIApp, listener: socket.socket, config: ServerConfi
 
 async def _look_after(server: Server) -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+    collected = time.monotonic()
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_COLLECTIONS)
-        gc.collect()
-        if trim is not None:  # what a large request has needed is given back to the system
-            await asyncio.to_thread(trim, 0)
+        # With all that requests have in memory it takes up to a second, in which nobody gets an answer.
+        if not server.admission.pending or time.monotonic() - collected > MOST_SECONDS:
+            gc.collect()
+            collected = time.monotonic()
+            if trim is not None:  # what a large request has needed is given back to the system
+                await asyncio.to_thread(trim, 0)
         await asyncio.to_thread(server.usage.save)
