@@ -55,8 +55,8 @@ def configure_server_process(config: ServerConfig) -> None:
     log.setLevel(logging.INFO)
     log.handlers = [handler]
     log.propagate = False
-    logging.getLogger("python_multipart").disabled = True  # a line for each damaged part of a form
-    logging.getLogger("python_multipart.multipart").disabled = True
+    # It has a line for each damaged part of a form. Granian's set-up of logging would undo `disabled`.
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     sys.unraisablehook = _report_unraisable
 
 
