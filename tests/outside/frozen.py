@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 
-from serving_process import JSON, Server, ask, ask_health, make_request, send
+from serving_process import FORM, JSON, Server, ask, ask_health, make_request, send
 
 from support.campaign import Campaign
 from support.http_requests import TYPES, write_multipart
@@ -124,6 +124,21 @@ CASES: dict[str, Callable[[Server], list[Sent]]] = {
     # C9: private-use characters
     "placeholders beside private-use characters": lambda s: [texts(s, "{a} dog " * 363 + MARKS)],
     "131,073 placeholders": lambda s: [file(s, "a.txt", b"{a} dog " * 131_073)],
+    # Many clients at once
+    "lists, 8 at once": lambda s: [Sent(b"/translate", b'{"q":[' + b"[]," * 329_000 + b"[]]}")] * 8,
+    "escapes, 8 at once": lambda s: [Sent(b"/translate", b"q=" + b"%41" * 330_000, FORM)] * 8,
+    "a long name of a file, 3 at once": lambda s: [
+        Sent(b"/v2/document", write_multipart({"target_lang": "DE", "filename": "a/" * 2_400_000}, [("file", "a.txt", b"a")]), TYPES["multipart"].encode())
+    ] * 3,
+    "5 texts of 5,000 lines, 4 at once": lambda s: [texts(s, ["a\n" * 5_000] * 5)] * 4,
+    "5,000 lines, 20 at once": lambda s: [texts(s, "a\n" * 5_000)] * 20,
+    "999 lines, 20 at once": lambda s: [texts(s, "a\n" * 999)] * 20,
+    "50 texts of placeholders, 20 at once": lambda s: [texts(s, ["I see %d. " * 1_000] * 50)] * 20,
+    "placeholders, 40 at once": lambda s: [texts(s, "A%s" * 420)] * 40,
+    "plain text, 300 at once": lambda s: [texts(s, "a dog sees a cat. " * 500)] * 300,
+    "terms that begin alike, 30 at once": lambda s: [
+        texts(s, ["abcdefghi " * 900] * 60, glossary="\n".join(f"abcdefgh{n:x}\tx" for n in range(6_500)))
+    ] * 30,
 }  # fmt: skip
 
 
