@@ -10,7 +10,6 @@ import pytest
 from headway.ext.server.text_threads import LONG, Account, TextThreads
 from support.server import ask, client_of, send_file
 
-
 # An interruption may come in a callback of the garbage collector, from which nothing can be raised; it is repeated.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
