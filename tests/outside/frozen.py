@@ -127,9 +127,6 @@ CASES: dict[str, Callable[[Server], list[Sent]]] = {
     # Many clients at once
     "lists, 8 at once": lambda s: [Sent(b"/translate", b'{"q":[' + b"[]," * 329_000 + b"[]]}")] * 8,
     "escapes, 8 at once": lambda s: [Sent(b"/translate", b"q=" + b"%41" * 330_000, FORM)] * 8,
-    "a long name of a file, 3 at once": lambda s: [
-        Sent(b"/v2/document", write_multipart({"target_lang": "DE", "filename": "a/" * 2_400_000}, [("file", "a.txt", b"a")]), TYPES["multipart"].encode())
-    ] * 3,
     "5 texts of 5,000 lines, 4 at once": lambda s: [texts(s, ["a\n" * 5_000] * 5)] * 4,
     "5,000 lines, 20 at once": lambda s: [texts(s, "a\n" * 5_000)] * 20,
     "999 lines, 20 at once": lambda s: [texts(s, "a\n" * 999)] * 20,
