@@ -66,7 +66,7 @@ class LabelTokenizer(Tokenizer):
         return hashlib.sha256(repr((super().fingerprint, self.labels)).encode()).hexdigest()
 
     def encode_target(self, texts: Sequence[str], drawn: Draw | None = None) -> list[list[int]]:
-        """Return the id of each label, as a list of its own; another text is a `KeyError`."""
+        """Return, for each label, a list of its id alone; an unknown label raises a `KeyError`."""
         ids = {name: i for i, name in enumerate(self.labels)}
         return [[ids[text]] for text in texts]
 

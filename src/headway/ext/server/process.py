@@ -216,7 +216,7 @@ async def _look_after(server: Server) -> None:
     collected = time.monotonic()
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_COLLECTIONS)
-        # With all that requests have in memory it takes up to a second, in which nobody gets an answer.
+        # Under load a collection visits so many objects that nobody gets an answer for up to a second.
         if not server.admission.pending or time.monotonic() - collected > MOST_SECONDS:
             gc.collect()
             collected = time.monotonic()

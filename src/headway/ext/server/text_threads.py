@@ -24,8 +24,6 @@ CHECKED = 0.1  # seconds between two looks at what work has taken
 AGAIN = 0.1  # seconds until work is interrupted again that goes on
 # Of the processor: ordinary text takes about 5 microseconds a character, and a list of measures ten times as much.
 SECONDS, SECONDS_PER_CHARACTER = 2.0, 100e-6
-
-
 LONG = 2_000  # characters that are too many for the event loop, and for the thread of short texts
 
 
