@@ -8,10 +8,6 @@ import time
 import urllib.request
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:  # it needs PyTorch, which the environment of the browser has not
-    pass
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 FILES = {"nginx": "nginx.conf", "caddy": "Caddyfile"}

@@ -155,7 +155,7 @@ def test_slow_connections_are_closed(server):
             assert (b"200 OK" in answer) == (packets == of_headers[-1])
         else:
             assert answer.startswith(b"HTTP/1.1 408 "), packets
-            assert b'{"error": ' in answer
+            assert b'{"error":' in answer
             assert seconds < 15
     assert server.get("/health")["status"] == "ok"
 
@@ -348,7 +348,7 @@ def test_a_stopped_server_answers_the_requests_it_has_accepted(model_directory, 
     assert [(status, len(a["translatedText"])) for status, a in answers] == [(200, 30)] * 2
     # A file gets the time of other requests.
     assert answer.startswith(b"HTTP/1.1 503 ")
-    assert answer.endswith(b'{"error": "The server is stopping, try again later"}')
+    assert answer.endswith(b'{"error":"The server is stopping, try again later"}')
     assert "Traceback" not in server.text()
     [(came, answered)] = re.findall(r"received (\d+) requests, answered (\d+)", server.text())
     assert came == answered

@@ -1,13 +1,13 @@
 """The answers of the server: JSON, and streams of events; work stops when the client leaves."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing
 from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Send
 
@@ -23,8 +23,7 @@ def json_response(
     values: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return a response with a JSON body."""
-    content = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(content, status, headers, media_type="application/json")
+    return Response(msgspec.json.encode(values), status, headers, media_type="application/json")
 
 
 def error_response(path: str, error: Rejection) -> Response:
@@ -121,6 +120,5 @@ class EventStream:
             del head.headers["content-length"]
             start = {"type": "http.response.start", "status": 200, "headers": head.raw_headers}
             await self.send(start)
-        text = f"event: {name}\ndata: {json.dumps(values, ensure_ascii=False)}\n\n"
-        body = text.encode("utf-8", "replace")
+        body = b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(values))
         await self.send({"type": "http.response.body", "body": body, "more_body": not is_last})
