@@ -358,7 +358,9 @@ async def raw(server, size, figures):
 
     async def client():
         nonlocal start
-        for number in numbers:  # shared: a client whose request waits for its timeout delays no other
+        for (
+            number
+        ) in numbers:  # shared: a client whose request waits for its timeout delays no other
             await one()
             if number == count // 5:
                 start = server.metrics()["process_resident_memory_bytes"]

@@ -23,9 +23,9 @@ def word(tokenizer, text, translation):
     return PlaceholderWord(SteadyPhrase(text, text, [translation], 1, {}, {}), spelled)
 
 
-def mark(tokenizer, text, *words, glossary=None):
+def mark(tokenizer, text, *words, glossary=None, languages=("en", "de")):
     """Mark what a text keeps."""
-    return MarkedText(text, tokenizer, keep=True, glossary=glossary, words=_Given(words))
+    return MarkedText(text, tokenizer, True, glossary, _Given(words), languages)
 
 
 def mask(tokenizer, text, *words, glossary=None):

@@ -19,7 +19,7 @@ from headway.translation.requests import run
 from support.toy_models import sentences
 
 KEPT = [
-    "{name}", "%s", "<b>dog</b>", "https://example.org/a", "`code`", "3.5 kg", "\u2764", "<br>", "&amp;", "$HOME", "II.", "5 %",
+    "{name}", "%s", "<b>dog</b>", "https://example.org/a", "`code`", "35 kg", "\u2764", "<br>", "&amp;", "$HOME", "II.", "5 %",
 ]  # fmt: skip
 TERMS = {"cat": "Kater", "dog": ["Köter", "Hund"], "the tree": "Gewächs", "sees": "Hut"}
 

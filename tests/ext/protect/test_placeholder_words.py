@@ -67,7 +67,7 @@ class Words(PlaceholderWords):
 
 def read_with(translator, line, words):
     """Return what a model that has only some placeholder words reads for a line."""
-    marked = MarkedText(line, translator.tokenizer, keep=True, glossary=None, words=words)
+    marked = MarkedText(line, translator.tokenizer, True, None, words, translator.languages)
     masked = marked.mask(marked.text)
     assert masked is not None
     return masked.text

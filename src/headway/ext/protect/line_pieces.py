@@ -48,9 +48,10 @@ def _list_pieces(
     pipeline: Pipeline, text: str, words: PlaceholderWords, language_name: str
 ) -> Iterator[Piece]:
     """Yield the pieces of a text without breaks; the model reads the name of a language before each."""
-    tokenizer, language = pipeline.forward.tokenizer, pipeline.languages[0]
+    tokenizer, languages = pipeline.forward.tokenizer, pipeline.languages
+    language, _ = languages
     keep, glossary = pipeline.search.keep, cast("Glossary | None", pipeline.glossary)
-    marked = MarkedText(text, tokenizer, keep, glossary, words, language_name)
+    marked = MarkedText(text, tokenizer, keep, glossary, words, languages, language_name)
     # The text as it is written decides: its only words may be terms.
     if is_capital := keep and is_in_capitals(text):
         marked.to_small_letters(language)

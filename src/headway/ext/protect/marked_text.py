@@ -16,6 +16,7 @@ from itertools import groupby
 from headway.ext.protect.capitals import find_initials, lower, to_small_letters
 from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.masked_source import MaskedSource, SourcePart
+from headway.ext.protect.number_forms import write_number
 from headway.ext.protect.placeholder_words import (
     Place,
     PlaceholderWords,
@@ -27,8 +28,10 @@ from headway.ext.protect.protected_text import (
     SYMBOLS,
     find_meaning,
     find_protected_text,
+    is_measure,
 )
 from headway.text import (
+    Languages,
     Tokenizer,
     is_byte,
     is_word_character,
@@ -55,6 +58,7 @@ class MarkedText:
         keep: Whether placeholders, addresses, code, tags and numbers with units are kept.
         glossary: None: there is none.
         words: The placeholder words of the model.
+        languages: Codes of source and target.
         language_name: The name of a target language that the model reads first, such as ``>>deu<<``.
 
     Attributes:
@@ -69,9 +73,11 @@ class MarkedText:
         keep: bool,
         glossary: Glossary | None,
         words: PlaceholderWords,
+        languages: Languages,
         language_name: str = "",
     ) -> None:
         self.tokenizer, self.words, self.language_name = tokenizer, words, language_name
+        self.languages = languages
         self.marks: dict[str, SourcePart] = {}
         self._encoded: dict[str, list[int]] = {}
         spans = sorted(self._find_parts(text, keep, glossary))
@@ -99,8 +105,11 @@ class MarkedText:
             yield start, end, SourcePart(text[start:end], kind, some, ids, is_term=True)
         for start, end, kind in found:
             if in_terms.isdisjoint(range(start, end)):
-                source = text[start:end]
-                written = unescape(source) if kind == "reference" else source
+                source = written = text[start:end]
+                if kind == "reference":
+                    written = unescape(source)
+                elif kind == "literal" and is_measure(source):
+                    written = write_number(source, self.languages)
                 yield start, end, SourcePart(source, kind, (written,))
 
     def to_small_letters(self, language: str) -> None:

@@ -152,6 +152,11 @@ def find_meaning(kept: str) -> Meaning:
     return next((meaning for meaning, some in _MEANINGS.items() if some.fullmatch(kept)), "")
 
 
+def is_measure(kept: str) -> bool:
+    """Return whether protected text is a number with its unit, or with the code of a currency."""
+    return _MEASURE.fullmatch(kept) is not None
+
+
 def is_literal(text: str) -> bool:
     """Return whether a text is a code, a name with the mark of its owner, or a number with its unit."""
     return _LITERAL.fullmatch(text) is not None
