@@ -28,6 +28,15 @@ def find(text):
 
 def test_what_must_stay_is_found():
     numbers = ["5 km/h", "3.5kg", "50%", "1,000 MB", "-20 °C", "8.50 EUR", "USD 1,250.00", "24h"]
+    numbers += [
+        "1.5-2.5 kg",
+        "10 – 15 %",
+        "2 x 3.5 × 4 mm",
+        "1/2 l",
+        "12 500,5 kg",
+        "1’500 m",
+        "USD 20–25",
+    ]
     kept = [
         *PLACEHOLDERS.split(),
         "<%= user.name %>",

@@ -58,7 +58,7 @@ _FORMS = {
 
 
 def write_number(text: str, languages: Languages) -> str:
-    """Return a number with its unit as the target language writes it.
+    """Return a number with its unit, or several such as a range, as the target language writes it.
 
     It stays as it is if one of the languages is not listed here; so do the marks of a number that the source language
     would write in another way, such as 1.5.2 and an English 5,5.
@@ -68,16 +68,23 @@ def write_number(text: str, languages: Languages) -> str:
         languages: Codes of source and target.
     """
     source, target = (_FORMS.get(base_code(code)) for code in languages)
-    found = _NUMBER.search(text)
-    if source is None or target is None or found is None:
+    found = [each.span() for each in _NUMBER.finditer(text)]
+    if source is None or target is None or not found:
         return text
-    number, before, after = found[0], text[: found.start()], text[found.end() :]
-    if parts := _NUMBERS[source.fraction].fullmatch(number):
-        digits, fraction = re.sub(r"\D", "", parts[1]), parts[2]
-        is_grouped = digits != parts[1]
-        number = f"{int(digits):,}".replace(",", target.thousands) if is_grouped else digits
-        number += "" if fraction is None else target.fraction + fraction
+    (start, _), (_, end) = found[0], found[-1]
+    before, after = text[:start], text[end:]
+    numbers = _NUMBER.sub(lambda number: _write(number[0], source, target), text[start:end])
     sign = after.strip()
     if sign in ("%", "%%"):
-        return before + target.percent.format(number).replace("%", sign)
-    return before + number + after
+        return before + target.percent.format(numbers).replace("%", sign)
+    return before + numbers + after
+
+
+def _write(number: str, source: _Form, target: _Form) -> str:
+    parts = _NUMBERS[source.fraction].fullmatch(number)
+    if parts is None:
+        return number
+    digits, fraction = re.sub(r"\D", "", parts[1]), parts[2]
+    is_grouped = digits != parts[1]
+    whole = f"{int(digits):,}".replace(",", target.thousands) if is_grouped else digits
+    return whole if fraction is None else whole + target.fraction + fraction
