@@ -21,6 +21,10 @@ from support.server import client_of
 
 PARSER = RequestParser(TranslateRequest, ServerConfig())
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+PARTS, PART = (
+    "multipart/form-data; boundary=x",
+    b"--x\r\nContent-Disposition: form-data; name=q\r\n\r\n",
+)
 
 
 def read(body, kind, parser=PARSER):
@@ -102,6 +106,8 @@ def test_a_form_is_read_as_python_reads_it():
         (JSON, b'{"q":"' + b"\\ud800" * 160_000 + b'"}'),
         (FORM, b"q=%41" + "aé".encode() * 320_000),
         (FORM, b"q=" + b"%41" * 330_000),
+        (PARTS, PART + b"a\r\n-" * 200_000 + b"\r\n--x--\r\n"),
+        (PARTS, (PART + b"\r\n") * 10_000),
     ],
 )
 def test_a_long_body_is_read_beside_the_event_loop(kind, body):

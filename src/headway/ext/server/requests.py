@@ -13,9 +13,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import msgspec
-from python_multipart.multipart import parse_options_header
-from starlette.datastructures import Headers
-from starlette.formparsers import MultiPartException, MultiPartParser
+from python_multipart.multipart import Field, File, create_form_parser
 from starlette.requests import ClientDisconnect, Request
 
 from headway.ext.server.answers import DEEPL
@@ -28,11 +26,6 @@ from headway.ext.server.validation import RequestParser
 MAX_FIELDS = 32
 SHORT = 16_384  # bytes that the event loop reads; more would keep other requests waiting
 FORM, FILE_FORM = "application/x-www-form-urlencoded", "multipart/form-data"
-# The charsets that a form may have. Others may take time that is quadratic in the length of the text, as punycode does.
-CHARSETS = (
-    "utf-8", "utf8", "ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin-1", "latin1", "iso-8859-15", "iso8859-15",
-    "cp1252", "windows-1252",
-)  # fmt: skip
 # An escape of JSON: a pair of halves of a character, one half alone, or any other.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)",
@@ -73,41 +66,37 @@ async def read_fields(
     kind = _body_type(request)
     if not body and request.method != "POST":
         kind = ""  # some clients name the type of a body that they do not send
-    # DeepL's clients repeat a field that is a list; of LibreTranslate's the first counts.
-    is_deepl = request.scope["path"].startswith(DEEPL)
-    most = MAX_FIELDS + config.batch_limit * is_deepl
-    query, files = request.scope["query_string"], dict[str, Upload]()
-    if kind == FILE_FORM:
-        pairs, files = await _parse_multipart(request.headers, body, parser.has_file, most)
-        if any(len(upload.data) > config.file_limit > 0 for upload in files.values()):
+    read = partial(_read, request, kind, body, parser, MAX_FIELDS + config.batch_limit)
+    is_short = len(body) < SHORT
+    found = read() if is_short else await threads.run(read, Account.for_characters(len(body)))
+    for value in found.values():
+        if isinstance(value, Upload) and len(value.data) > config.file_limit:
             raise Rejection(413, f"The file is larger than {config.file_limit} bytes")
-        found = files | _collect([*_parse_form(query, most), *pairs], is_deepl)
-    else:
-        read = partial(_read_texts, kind, query, body, parser, most, is_deepl)
-        is_short = len(body) < SHORT
-        found = read() if is_short else await threads.run(read, Account.for_characters(len(body)))
     return {name: found[name] for name in parser.types if found.get(name) is not None}
 
 
-def _read_texts(
-    kind: str, query: bytes, body: bytes, parser: RequestParser[Any], most: int, is_deepl: bool
+def _read(
+    request: Request, kind: str, body: bytes, parser: RequestParser[Any], most: int
 ) -> dict[str, Any]:
-    """Return the fields of a query string and a body of JSON or of a form without files."""
+    """Return the fields of a query string and of a body of this kind; forms have at most so many."""
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
         return _parse_json(body, parser)
-    pairs = _parse_form(query, most) + (_parse_form(body, most) if kind == FORM else [])
-    return _collect(pairs, is_deepl)
-
-
-def _collect(pairs: list[tuple[str, str]], is_deepl: bool) -> dict[str, Any]:
-    """Return the fields of a form; line ends become one character, so that limits do not depend on the encoding."""
-    texts: dict[str, list[str]] = {}
+    pairs: list[tuple[str, str | Upload]] = [*_parse_form(request.scope["query_string"], most)]
+    if kind == FORM:
+        pairs += _parse_form(body, most)
+    elif kind == FILE_FORM:
+        boundary = request.headers["content-type"].encode("latin-1")
+        pairs += _parse_multipart(boundary, body, parser.has_file, most)
+    found: dict[str, list[str | Upload]] = {}
     for name, value in pairs:
-        texts.setdefault(name, []).append(value.replace("\r\n", "\n").replace("\r", "\n"))
-    return {
-        name: values if is_deepl and len(values) > 1 else values[0]
-        for name, values in texts.items()
-    }
+        if isinstance(value, str):  # so that limits do not depend on the encoding
+            value = value.replace("\r\n", "\n").replace("\r", "\n")
+        elif name in found:
+            raise Rejection(400, "Invalid request: send one file at a time")
+        found.setdefault(name, []).append(value)
+    # DeepL's clients repeat a field that is a list; of LibreTranslate's the first counts.
+    is_list = request.scope["path"].startswith(DEEPL)
+    return {n: values if is_list and len(values) > 1 else values[0] for n, values in found.items()}
 
 
 async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
@@ -157,7 +146,10 @@ def _parse_json(body: bytes, parser: RequestParser[Any]) -> dict[str, Any]:
         except msgspec.DecodeError:
             return parser.decode(_ESCAPE.sub(lambda e: b"\\ufffd" if e[1] else e[0], body))
     except msgspec.ValidationError as error:
-        raise parser.explain_json(str(error)) from None
+        found = re.search(r"`\$\.(\w+)", str(error))
+        of_field = f"{found[1]} parameter: send a text, a number or a list of them" if found else ""
+        problem = of_field or "send an object with the fields"
+        raise Rejection(400, f"Invalid JSON format: {problem}") from None
     except RecursionError:
         raise Rejection(400, "Invalid JSON format: too many lists in lists") from None
     except msgspec.DecodeError as error:
@@ -181,49 +173,42 @@ def _unquote(given: bytes) -> str:
     return unquote_to_bytes(given).decode("utf-8", "replace")
 
 
-async def _parse_multipart(
-    headers: Headers, body: bytes, has_file: bool, max_fields: int
-) -> tuple[list[tuple[str, str]], dict[str, Upload]]:
-    """Return the texts and the file of a form."""
-    _, options = parse_options_header(headers["content-type"])  # as the parser reads it
-    charset = options.get(b"charset", b"utf-8").decode("latin-1").lower()
-    if charset not in CHARSETS:
-        raise Rejection(400, "Invalid request: the charset of a form must be utf-8")
+def _parse_multipart(
+    kind: bytes, body: bytes, has_file: bool, most: int
+) -> list[tuple[str, str | Upload]]:
+    """Return names and values; ``kind`` is the header that says what stands between them."""
+    parts: list[Field | File] = []
 
-    async def stream() -> AsyncGenerator[bytes, None]:
-        yield body
+    def keep(part: Field | File) -> None:
+        if len(parts) == most:
+            raise ValueError
+        parts.append(part)
 
-    parser = MultiPartParser(
-        headers, stream(), max_files=max_fields, max_fields=max_fields, max_part_size=len(body) + 1
-    )
-    parser.spool_max_size = len(body) + 1  # files stay in memory: texts are never written to a disk
     try:
-        form = await parser.parse()
-    except (MultiPartException, ValueError, LookupError):
+        # Files stay in memory: texts are never written to a disk.
+        config = {"MAX_MEMORY_FILE_SIZE": len(body)}
+        parser = create_form_parser({"Content-Type": kind}, keep, keep, config)
+        parser.write(body)
+        parser.finalize()
+    except ValueError:
         raise Rejection(400, UNREADABLE) from None
-    strings: list[tuple[str, str]] = []
-    files: dict[str, Upload] = {}
-    try:
-        for name, value in form.multi_items():
-            if isinstance(value, str):
-                strings.append((name, value))
-            elif not (has_file and name == "file" and value.filename):
-                strings.append((name, _decode(name, await value.read())))
-            elif files:
-                raise Rejection(400, "Invalid request: send one file at a time")
-            else:
-                files[name] = Upload(value.filename, await value.read())
-    finally:
-        await form.close()
-    return strings, files
+    return [_read_part(part, has_file) for part in parts]
 
 
-def _decode(name: str, data: bytes) -> str:
-    """Return the text of a field that a client sends as a file."""
+def _read_part(part: Field | File, has_file: bool) -> tuple[str, str | Upload]:
+    """Return the name and the value of a part of a form; a file in a field that is none is the text of the field."""
+    name = (part.field_name or b"").decode("utf-8", "replace")
+    if isinstance(part, Field):
+        data = part.value or b""
+    else:
+        part.file_object.seek(0)
+        data = part.file_object.read()
+        if has_file and name == "file" and part.file_name:
+            return name, Upload(part.file_name.decode("utf-8", "replace"), data)
     try:
-        return data.decode("utf-8-sig")
+        return name, data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise Rejection(
             400,
-            f"Invalid request: {name} parameter is not UTF-8: send text, such as a .tsv file, and no workbook",
+            f"Invalid request: {name[:20]} parameter is not UTF-8: send text, such as a .tsv file, and no workbook",
         ) from None

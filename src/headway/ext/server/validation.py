@@ -85,20 +85,6 @@ class RequestParser(Generic[R]):
         """
         return msgspec.structs.asdict(self._decoder.decode(body))
 
-    def explain_json(self, problem: str) -> Rejection:
-        """Return the rejection of JSON in which `decode` has found a problem."""
-        what, _, place = problem.rpartition(" - at `$.")
-        if not what:
-            return Rejection(400, "Invalid JSON format: send an object with the fields")
-        name, _, is_inside = place.rstrip("`").partition("[")
-        wrong: Any = {"object": {}, "array": []}.get(what.rpartition("got ")[2].strip("`"))
-        try:
-            if wrong is not None:
-                self.parse({name: [wrong] if is_inside else wrong})
-        except Rejection as error:  # in the words of the field
-            return error
-        return Rejection(400, f"Invalid request: {name} parameter: {_in_words(what)}")
-
     def parse(self, fields: Mapping[str, Any]) -> R:
         """Make a request of its fields, from `read_fields`; empty ones count as missing, and unknown ones are ignored.
 
