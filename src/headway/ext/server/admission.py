@@ -6,7 +6,6 @@ When the number of tokens is known, the queue is asked once more (`TranslationQu
 """
 
 import asyncio
-import logging
 import math
 import re
 from collections import Counter
@@ -20,7 +19,6 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from headway.errors import HeadwayError
 from headway.ext.server.answers import DEEPL
 from headway.ext.server.clients import Clients
 from headway.ext.server.keys import Keys
@@ -32,7 +30,6 @@ from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.validation import RequestParser
 
 R = TypeVar("R", bound=Struct)
-log = logging.getLogger("headway.ext.server")
 BODIES = 20  # of the largest size, for which there is room at the same time
 STRANGERS = 0.5  # the share of this room that requests without a valid key in the header may take
 STOPPING_SECONDS = 3.0  # from a signal to the answers to all requests: those that are not translated by then get 503
@@ -100,8 +97,7 @@ class Admission:
             parser: Makes what it asks for of its fields.
 
         Raises:
-            Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline
-                passes; 500 if a model fails.
+            Rejection: 400, 403, 408, 413, 415 or 429 for the request itself; 503 when the deadline passes.
         """
         has_file = parser.has_file
         if has_file and not self.config.file_limit:
@@ -124,9 +120,6 @@ class Admission:
             if self.is_stopping:
                 message = "The server is stopping, try again later"
             raise Rejection(503, message, {"Retry-After": "10"}) from None
-        except HeadwayError as error:
-            log.error("cannot translate: %s", error)
-            raise Rejection(500, str(error).splitlines()[0]) from None
         finally:
             self._timeouts.remove(timeout)
 

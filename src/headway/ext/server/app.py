@@ -27,7 +27,7 @@ from headway.ext.server.answers import (
 from headway.ext.server.messages import EmptyRequest
 from headway.ext.server.openapi import Address
 from headway.ext.server.page_files import page_files
-from headway.ext.server.rejection import CLIENT_LEFT, FAILED, Rejection, find_place
+from headway.ext.server.rejection import CLIENT_LEFT, Rejection, reject
 from headway.ext.server.routes import list_addresses
 from headway.ext.server.server import Context, Server
 from headway.ext.server.validation import RequestParser
@@ -119,16 +119,13 @@ class App:
             admission.check(scope)
             is_asked = scope["method"] == "OPTIONS"
             await answer(Response() if is_asked else self._choose(path, scope["method"]))
-        except Rejection as error:
-            await answer(error_response(scope["path"], error))
         except TimeoutError:
             log.info("a client does not read its answer")
             raise  # so that the connection is closed
         except Exception as error:
-            # The message of the exception may hold a text: the log gets its type and place.
-            log.error("%s at %s", type(error).__name__, find_place(error))
+            rejection = reject(error)
             if not status:
-                await answer(error_response(scope["path"], Rejection(500, FAILED)))
+                await answer(error_response(scope["path"], rejection))
         finally:
             self.answered += bool(status)
             self._record(scope["method"], path, status, time.monotonic() - started)
@@ -205,14 +202,10 @@ class _Endpoint:
                 given = [] if self.address.request is None else [request]
                 work = self.address.handler(*given, Context(self.server, http, client))
                 task = await run_while_connected(_run(work, events), receive)
-        except Rejection as error:
+        except Exception as error:
             if not events.is_started:
                 raise
-            await events.send_error(error.message)
-        except Exception:  # of a model: the log names it
-            if events.is_started:
-                await events.send_error(FAILED)
-            raise
+            await events.send_error(reject(error).message)
         else:
             if not events.is_started:
                 left = Response(status_code=CLIENT_LEFT)

@@ -1,7 +1,6 @@
 """Files of requests: those that clients send, and the translated ones until they are fetched."""
 
 import asyncio
-import logging
 import re
 import secrets
 import time
@@ -10,12 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from headway.errors import HeadwayError
 from headway.ext.server.file_process import FileProcesses
-from headway.ext.server.rejection import FAILED, Rejection, overloaded
+from headway.ext.server.rejection import Rejection, overloaded, reject
 from headway.ext.server.server_settings import ServerConfig
 
-log = logging.getLogger("headway.ext.server")
 MOST_JOBS, MOST_OF_A_CLIENT = 20, 10  # that wait or run
 KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
 KEPT_FILES = (
@@ -138,16 +135,10 @@ class Files:
     async def _run(self, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
-        except Rejection as error:
-            job.error = error.message
         except TimeoutError:
             job.error = f"This took more than {self.config.file_deadline:g} seconds"
-        except HeadwayError as error:
-            log.error("cannot translate a file: %s", error)
-            job.error = str(error).splitlines()[0]
-        except Exception as error:  # its message may hold text of the file
-            log.error("cannot translate a file: %s", type(error).__name__)
-            job.error = FAILED
+        except Exception as error:
+            job.error = reject(error).message
         finally:
             if job.name in self._jobs and not job.ended_at:  # it has not been given up
                 self._end(job)

@@ -1,7 +1,11 @@
 """Answers other than 200: a status, one line for the client, and headers."""
 
+import logging
 from collections.abc import Mapping
 
+from headway.errors import HeadwayError
+
+log = logging.getLogger("headway.ext.server")
 FAILED = "Internal Server Error"  # the message of 500; the log has the reason
 CLIENT_LEFT = 499  # the client has disconnected: only the log shows this status
 
@@ -46,6 +50,18 @@ def too_much_work() -> Rejection:
         413,
         "This takes too much work: send less text at once, with fewer placeholders, tags or terms of a glossary",
     )
+
+
+def reject(error: Exception) -> Rejection:
+    """Return the rejection of a request whose work has failed; the log gets the reason."""
+    if isinstance(error, Rejection):
+        return error
+    if isinstance(error, HeadwayError):
+        log.error("cannot translate: %s", error)
+        return Rejection(500, str(error).splitlines()[0])
+    # The message of the exception may hold a text: the log gets its type and place.
+    log.error("%s at %s", type(error).__name__, find_place(error))
+    return Rejection(500, FAILED)
 
 
 def find_place(error: BaseException) -> str:
