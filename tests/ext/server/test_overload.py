@@ -97,7 +97,13 @@ async def reading(admission, count, key="", has_file=False, size=1_000_000):
     """Begin requests whose body has so many bytes and does not end; yield the statuses of those that are rejected at once."""
     headers = [(b"authorization", b"Bearer " + key.encode())] if key else []
     headers += [(b"content-type", b"multipart/form-data; boundary=x")] if has_file else []
-    scope = {"type": "http", "method": "POST", "headers": headers, "client": ("1.2.3.4", 5)}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "headers": headers,
+        "client": ("1.2.3.4", 5),
+    }
     rejected = []
 
     async def one():
@@ -138,9 +144,8 @@ def test_requests_without_a_key_in_the_header_have_little_room(tmp_path):
         ):
             assert (texts, files) == ([429], [429])
             assert (known, known_files) == ([], [])
-            # The status tells whether a key is right, for so many guesses only.
-            async with reading(admission, 10, "wrong") as guesses:
-                assert guesses == [429] * 10
+            async with reading(admission, 12, "wrong") as guesses:
+                assert guesses == [403] * 10 + [429] * 2
             async with reading(admission, 1, "right") as late:
                 assert late == [429]
         async with reading(admission, 10) as texts:  # the room is free again

@@ -103,16 +103,20 @@ class Admission:
         if has_file and not self.config.file_limit:
             raise Rejection(403, "Files translation are disabled on this server.")
         deadline = self.config.file_deadline if has_file else self.config.deadline
+        client = self.clients.identify(request)
         now = asyncio.get_running_loop().time()
         timeout = asyncio.timeout_at(min(now + deadline, self._ends_at))
         self._timeouts.add(timeout)
         try:
-            async with timeout, self._receive(request, has_file and is_file_form(request)) as body:
+            async with (
+                timeout,
+                self._receive(request, has_file and is_file_form(request), client) as body,
+            ):
                 if body and (seconds := self.retry_after()):  # others may have come meanwhile
                     raise overloaded(seconds)
                 self.pending += 1
                 try:
-                    yield await self._read(request, body, parser)
+                    yield await self._read(request, body, parser, client)
                 finally:
                     self.pending -= 1
         except TimeoutError:
@@ -123,10 +127,14 @@ class Admission:
         finally:
             self._timeouts.remove(timeout)
 
-    async def _read(self, request: Request, body: bytes, parser: RequestParser[R]) -> tuple[str, R]:
+    async def _read(
+        self, request: Request, body: bytes, parser: RequestParser[R], client: str | None
+    ) -> tuple[str, R]:
         """Return who sends a request, and what it asks for; its fields are not kept."""
         fields = await read_fields(request, body, self.config, parser, self.queue.threads)
-        client = self.clients.admit(request, fields)
+        if client is None:
+            client = self.clients.identify_by_field(request, fields.get("api_key"))
+        self.clients.count_texts(client, fields)
         return client, parser.parse(fields)
 
     def stop(self) -> None:
@@ -137,16 +145,18 @@ class Admission:
                 timeout.reschedule(self._ends_at)
 
     @asynccontextmanager
-    async def _receive(self, request: Request, has_file: bool) -> AsyncIterator[bytes]:
+    async def _receive(
+        self, request: Request, has_file: bool, client: str | None
+    ) -> AsyncIterator[bytes]:
         """Receive a body, and hold room for its bytes until the answer; what has not come takes none.
 
-        On a server with keys, requests without a valid key in the header get a part of the room, so that they
+        On a server with keys, requests without one in the header get a part of the room, so that they
         cannot keep out those that have one, by sending slowly or much.
 
         Raises:
             Rejection: As `read_body`; 429 if there is no room.
         """
-        config, is_known = self.config, self.clients.is_known(request)
+        config, is_known = self.config, client is not None
         limit = config.body_limit + (config.file_limit if has_file else 0)
         room = BODIES * limit if is_known else max(limit, round(STRANGERS * BODIES * limit))
         kind, body = (is_known, has_file), bytearray()
@@ -158,8 +168,6 @@ class Admission:
                     async for chunk in chunks:
                         if self._bytes[kind] + len(chunk) > room:
                             self.metrics.rejected.inc()
-                            if not is_known:
-                                self.clients.count_guess(request)
                             raise overloaded(1)
                         self._bytes[kind] += len(chunk)
                         body += chunk

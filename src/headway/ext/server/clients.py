@@ -76,52 +76,55 @@ class Clients:
         self.rates = RateLimit(req_limit)
         self.wrong_keys = RateLimit(WRONG_KEYS_A_MINUTE)
 
-    def admit(self, request: Request, fields: Mapping[str, object]) -> str:
-        """Count a request; return the name of its key's owner, or the client's address on a server without keys.
+    def identify(self, request: Request) -> str | None:
+        """Return the client's address on a server without keys, or else the name of the owner of the key in the header.
+
+        Returns:
+            None: The key may be in the body, see `identify_by_field`.
 
         Raises:
-            Rejection: 400 or 403 for the key; 429 if the client has sent many texts, or the address many wrong keys.
+            Rejection: 403 for the key; 429 if the address has sent many wrong keys.
         """
-        client = self._identify(request, fields)
-        if texts := _count_texts(fields):
-            self.rates.take(client, texts)
-        return client
-
-    def _identify(self, request: Request, fields: Mapping[str, object]) -> str:
-        address = _address(request)
         if self.keys is None:
-            return address
-        is_deepl = request.scope["path"].startswith(DEEPL)
-        key = _given_key(request) if is_deepl else fields.get("api_key") or _given_key(request)
-        if not key and is_deepl:
+            return _address(request)
+        scheme, _, token = read_authorization(request.headers).partition(" ")
+        if scheme.lower() in SCHEMES and token.strip():
+            return self._find_owner(request, token.strip())
+        if request.scope["path"].startswith(DEEPL):
             message = "Authorization failed: send the header Authorization: DeepL-Auth-Key KEY"
             raise Rejection(403, message)
+        return None
+
+    def identify_by_field(self, request: Request, key: object) -> str:
+        """Return the name of the owner of the key in a request's field.
+
+        Raises:
+            Rejection: 400 if there is none; otherwise as `identify`.
+        """
         if not key:
             raise Rejection(400, "Please contact the server operator to get an API key")
+        return self._find_owner(request, key)
+
+    def _find_owner(self, request: Request, key: object) -> str:
+        address = _address(request)
         self.wrong_keys.take(address, 0)
-        owner = self.keys.find_owner(key)
-        if owner is None:
+        owner = self.keys and self.keys.find_owner(key)
+        if not owner:
             self.wrong_keys.take(address)
             raise Rejection(403, "Invalid API key")
         return owner
 
-    def is_known(self, request: Request) -> bool:
-        """Return whether the header has a valid key, or no key is needed; False for an address that has guessed too often."""
-        if self.keys is None:
-            return True
-        with suppress(Rejection):
-            self.wrong_keys.take(_address(request), 0)
-            return self.keys.find_owner(_given_key(request)) is not None
-        return False
-
-    def count_guess(self, request: Request) -> None:
-        """Count the key in the header as a wrong one, because the status of the answer will tell that it is not valid.
+    def count_texts(self, client: str, fields: Mapping[str, object]) -> None:
+        """Count the texts that a request brings; a file is one, however long it is.
 
         Raises:
-            Rejection: 429 if the address has guessed often.
+            Rejection: 429 if the client has sent many.
         """
-        if _given_key(request):
-            self.wrong_keys.take(_address(request))
+        given = [fields[name] for name in TEXT_FIELDS if fields.get(name)]
+        if given:
+            self.rates.take(
+                client, sum(len(each) if isinstance(each, list) else 1 for each in given)
+            )
 
 
 def read_authorization(headers: Mapping[str, str]) -> str:
@@ -137,12 +140,6 @@ def read_authorization(headers: Mapping[str, str]) -> str:
         return given
 
 
-def _given_key(request: Request) -> str:
-    """Return the key in the header of a request, or ""."""
-    scheme, _, token = read_authorization(request.headers).partition(" ")
-    return token.strip() if scheme.lower() in SCHEMES else ""
-
-
 def _address(request: Request) -> str:
     """Return the client's address; of IPv6 its first 64 bits, because one client usually has all that begin so.
 
@@ -156,9 +153,3 @@ def _address(request: Request) -> str:
                 return str(address.ipv4_mapped or IPv6Address(int(address) >> 64 << 64))
             return str(address)
     return "?"
-
-
-def _count_texts(fields: Mapping[str, object]) -> int:
-    """Return how many texts a request brings; a file is one, however long it is."""
-    given = [fields[name] for name in TEXT_FIELDS if fields.get(name)]
-    return sum(len(each) if isinstance(each, list) else 1 for each in given)
