@@ -21,7 +21,7 @@ from headway.ext.documents.document_translation import write_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.texts import finish_sentence
-from headway.ext.server.file_translation import FileOrder, translate_upload
+from headway.ext.server.file_translation import translate_upload
 from headway.ext.server.files import (
     KEPT_FILES,
     KEPT_SECONDS,
@@ -210,7 +210,7 @@ LONG = ". ".join(sentences(12, 2)) + "\n\n" + " ".join(sentences(20, 3)) + "\n" 
 
 async def translate_text(models, text):
     server, job = Server(models), FileJob("")
-    order = FileOrder(Upload("a.txt", text.encode()), "en", "de")
+    order = FileRequest(file=Upload("a.txt", text.encode()), source="en", target="de")
     try:
         await translate_upload(order, job, Context(server, Request({"type": "http"})))
         return job.files[0].data

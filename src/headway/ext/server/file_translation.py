@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from headway.ext.documents import (
@@ -17,9 +17,10 @@ from headway.ext.documents import (
 )
 from headway.ext.server.driver import run_jobs
 from headway.ext.server.file_process import FileProcess
-from headway.ext.server.files import FileJob, TranslatedFile, Upload, name_translation
+from headway.ext.server.files import FileJob, TranslatedFile, name_translation
+from headway.ext.server.messages import FileRequest
 from headway.ext.server.model_routes import find_route
-from headway.ext.server.quality import QualityReport, check_quality
+from headway.ext.server.quality import QualityReport
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
 from headway.ext.server.text_threads import Account
@@ -29,36 +30,13 @@ CHUNK = 2_000  # characters of the paragraphs that are translated together; a lo
 WINDOW = 32  # sentences of such a paragraph that wait in the queue at a time
 
 
-@dataclass(frozen=True)
-class FileOrder:
-    """How a client wants a file to be translated.
-
-    Attributes:
-        upload: The file.
-        source: A code of the models; "": it is detected from the texts.
-        target: A code of the models.
-        columns: Of a table, separated by commas.
-        glossary: As for `headway.ext.server.glossaries.add_named_glossary`.
-        quality: Also rate the translations, and translate again what looks broken.
-        finished: See `headway.ext.documents.TextTranslation.for_document`.
-    """
-
-    upload: Upload
-    source: str
-    target: str
-    columns: str = ""
-    glossary: str = ""
-    quality: bool = False
-    finished: float | None = None
-
-
-async def translate_upload(order: FileOrder, job: FileJob, context: Context) -> None:
+async def translate_upload(request: FileRequest, job: FileJob, context: Context) -> None:
     """Translate a file when a process is free, and keep it; the job says how far it is.
 
     A job whose client waits is rejected if all processes are taken.
 
     Raises:
-        Rejection: 400 if the kind of the file is unknown, it is damaged, it is no table and columns are given, no models lead
+        Rejection: 400 if a language is not served, the kind of the file is unknown, it is damaged, it is no table and columns are given, no models lead
             to the target, or the glossary is wrong; 413 if to read or to write it takes too much, or there is no room
             for the translation; 429 if all processes are taken.
         TimeoutError: If it takes longer than ``file_deadline`` from its turn on.
@@ -67,70 +45,58 @@ async def translate_upload(order: FileOrder, job: FileJob, context: Context) -> 
     async with files.processes.take(waits=bool(job.key)) as process:
         job.started_at = time.monotonic()
         async with asyncio.timeout(context.server.config.file_deadline):
-            await _translate(order, job, process, context)
+            await _translate(request, job, process, context)
     files.keep(job)
 
 
 async def _translate(
-    order: FileOrder, job: FileJob, process: FileProcess, context: Context
+    request: FileRequest, job: FileJob, process: FileProcess, context: Context
 ) -> None:
-    paragraphs, route = await _open(order, process, context)
-    route = await prepare_route(route, order, context)
+    target = context.models.served_code(request.target, "target")
+    paragraphs, route = await _open(request, target, process, context)
+    route = await context.prepare(route, request.glossary, request.quality)
     job.total = sum(len(paragraph.text) for paragraph in paragraphs)
     pipeline = TextPipeline(
-        route, align=True, quality=order.quality, is_split=context.server.config.split_sentences,
+        route, align=True, quality=request.quality, is_split=context.server.config.split_sentences,
         is_document=True, window=WINDOW,
     )  # fmt: skip
     account, queue = Account.for_characters(job.total, is_file=True), context.server.queue
     found: list[Translated] = []
-    report = QualityReport(route) if order.quality else None
+    report = QualityReport(route) if request.quality else None
     for chunk in _chunks(paragraphs):
         jobs = [translate_paragraph(pipeline, each) for each in chunk]
         texts = await run_jobs(jobs, queue, account, 0, is_file=True)
         if report is not None:
             await queue.threads.run(partial(report.add, chunk, texts), account)
-        found += [each.for_document(order.finished) for each in texts]
+        found += [each.for_document(request.finished) for each in texts]
         job.done += sum(len(paragraph.text) for paragraph in chunk)
-    name = name_translation(order.upload.name, order.target)
+    name = name_translation(request.file.name, target)
     job.files = [TranslatedFile(name, await process.write(found))]
     if report is not None:
         job.quality = round(report.mean, 4)
         job.files.append(TranslatedFile(f"{name}.quality.tsv", report.table))
 
 
-async def prepare_route(
-    route: list[Translator], order: FileOrder, context: Context
-) -> list[Translator]:
-    """Return the models of a route with the glossary of a file.
-
-    Raises:
-        Rejection: 400 if the glossary is wrong, or the models cannot rate translations, for which the client asks.
-    """
-    if order.quality:
-        check_quality(route)
-    return await context.add_glossary(route, order.glossary)
-
-
 async def _open(
-    order: FileOrder, process: FileProcess, context: Context
+    request: FileRequest, target: str, process: FileProcess, context: Context
 ) -> tuple[list[Paragraph], list[Translator]]:
-    """Return the paragraphs of a file, and the models that translate it."""
-    upload, name = order.upload, order.upload.name
-    options = DocumentOptions(order.source, order.target, (order.columns,))
-    if any(options.columns) and not is_table(upload.name):
+    """Return the paragraphs of a file, and the models that translate it into a language."""
+    name, models, is_known = request.file.name, context.models, request.source.lower() != "auto"
+    source = models.served_code(request.source, "source") if is_known else ""
+    options = DocumentOptions(source, target, (request.columns,))
+    if any(options.columns) and not is_table(name):
         raise Rejection(400, "Invalid request: columns needs a table (.csv or .tsv) as file")
-    if order.finished is not None and not has_states(upload.name):
+    if request.finished is not None and not has_states(name):
         raise Rejection(400, "Invalid request: finished needs a catalog (.po or .xliff) as file")
-    if order.finished and not order.quality:
+    if request.finished and not request.quality:
         raise Rejection(400, "Invalid request: finished needs quality, if it is more than 0")
     # Of translations that will be rated, the places in the file are wanted.
-    paragraphs = await process.open(upload.data, name, options, order.quality)
+    open_file = partial(process.open, request.file.data, name, has_places=request.quality)
+    paragraphs = await open_file(options)
     texts = [paragraph.text for paragraph in paragraphs]
-    source = order.source or "auto"
-    route, detected = await find_route(source, order.target, texts, context.models)
+    route, detected = await find_route(request.source, target, texts, models)
     if detected is not None and route:  # what the file says of its language depends on it
-        options = replace(options, source=detected["language"])
-        paragraphs = await process.open(upload.data, name, options, order.quality)
+        paragraphs = await open_file(replace(options, source=detected["language"]))
     return paragraphs, route
 
 

@@ -4,45 +4,15 @@ import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from functools import partial
 
 from headway.errors import HeadwayError, UsageError
 from headway.ext.protect import Glossary, LanguageError, parse_glossary, read_glossary
 from headway.ext.server.rejection import Rejection
-from headway.ext.server.text_threads import Account, TextThreads
-from headway.translation import Translator
 
 log = logging.getLogger("headway.ext.server")
 Pair = tuple[str, str]
 _TBX = re.compile(r"\ufeff?\s*<(?:\?xml|martif|tbx)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or NAME=FILE@en-de
-
-
-async def add_named_glossary(
-    route: list[Translator], text: str, glossaries: "Glossaries", threads: TextThreads
-) -> list[Translator]:
-    """Return the models of a route with a glossary.
-
-    Args:
-        route: From `Models.find_route`.
-        text: As for `Glossaries.find`; empty: no glossary.
-        glossaries: Those of the server.
-        threads: Read the rows.
-
-    Raises:
-        Rejection: 400 if there is no such glossary, a row is wrong, or the route has two models; 413 if the rows take too long.
-    """
-    if not text:
-        return route
-    if len(route) > 1:
-        raise Rejection(400, "Invalid request: a glossary needs one model between two languages")
-    account = Account.for_characters(len(text))  # the rows of a large glossary take a while to read
-    return [
-        translator.with_glossary(
-            await threads.run(partial(glossaries.find, text, translator.languages), account)
-        )
-        for translator in route
-    ]
 
 
 class Glossaries:

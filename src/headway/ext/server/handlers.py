@@ -10,7 +10,7 @@ from headway import __version__
 from headway.errors import HeadwayError
 from headway.ext.documents import TextTranslation, list_suffixes
 from headway.ext.server.clients import read_authorization
-from headway.ext.server.file_translation import FileOrder, translate_upload
+from headway.ext.server.file_translation import translate_upload
 from headway.ext.server.files import FileJob, TranslatedFile
 from headway.ext.server.jobs import Call
 from headway.ext.server.messages import (
@@ -32,7 +32,7 @@ from headway.ext.server.messages import (
 )
 from headway.ext.server.model_routes import detect_languages, find_route
 from headway.ext.server.openapi import API_VERSION
-from headway.ext.server.quality import check_quality, has_quality, list_sentences
+from headway.ext.server.quality import has_quality, list_sentences
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
 from headway.ext.server.text_threads import Account
@@ -46,10 +46,8 @@ async def translate(request: TranslateRequest, context: Context) -> Translation:
     """Translate a text or a list of texts."""
     texts = request.q if isinstance(request.q, list) else [request.q]
     route, detected = await find_route(request.source, request.target, texts, context.models)
-    route = await context.add_glossary(route, request.glossary)
-    if request.quality:
-        check_quality(route)
     translator, quality = context.translator, request.quality
+    route = await context.prepare(route, request.glossary, quality)
     if request.format == "html":
         found = await translator.translate_pages(route, texts, quality=quality)
     else:
@@ -82,18 +80,8 @@ def _describe(
 
 async def translate_file(request: FileRequest, context: Context) -> FileTranslation:
     """Translate a file, such as a document, subtitles or a message catalog."""
-    models, is_known = context.models, request.source.lower() != "auto"
-    order = FileOrder(
-        request.file,
-        models.served_code(request.source, "source") if is_known else "",
-        models.served_code(request.target, "target"),
-        request.columns,
-        request.glossary,
-        request.quality,
-        request.finished,
-    )
     job = FileJob(context.client)
-    await translate_upload(order, job, context)
+    await translate_upload(request, job, context)
     here = f"{context.http.base_url}download_file/"
     file, *tables = (f"{here}{quote(job.address_of(each))}" for each in job.files)
     answer = FileTranslation(translatedFileUrl=file)
@@ -116,7 +104,7 @@ async def detect(request: DetectRequest, context: Context) -> list[DetectedLangu
 async def align(request: AlignRequest, context: Context) -> Alignment:
     """Translate a text and link each of its words to the words of the translation."""
     route, detected = await find_route(request.source, request.target, [request.q], context.models)
-    route = await context.add_glossary(route, request.glossary)
+    route = await context.prepare(route, request.glossary)
     [found] = await context.translator.translate(route, [request.q], align=True)
     links = found.links or WordLinks()
     answer = Alignment(

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from headway.ext.server.messages import DetectedLanguage
 from headway.ext.server.models import Models
@@ -10,15 +9,10 @@ from headway.text import is_translatable
 from headway.translation import Translator
 
 
-class ModelRoute(NamedTuple):
-    """The models from source to target, and what was detected if the source was ``auto``."""
-
-    route: list[Translator]
-    detected: DetectedLanguage | None
-
-
-async def find_route(source: str, target: str, texts: Sequence[str], models: Models) -> ModelRoute:
-    """Return the models between two languages; ``auto`` as source is detected from the texts.
+async def find_route(
+    source: str, target: str, texts: Sequence[str], models: Models
+) -> tuple[list[Translator], DetectedLanguage | None]:
+    """Return the models between two languages, and what was detected if the source is ``auto``.
 
     Raises:
         Rejection: 400 if a language is not served, or no route leads from the source to the target.
@@ -26,14 +20,14 @@ async def find_route(source: str, target: str, texts: Sequence[str], models: Mod
     if source.lower() != "auto":
         source = models.served_code(source, "source")
         target = models.served_code(target, "target")
-        return ModelRoute(models.require_route(source, target), None)
+        return models.require_route(source, target), None
     target = models.served_code(target, "target")
     # The likeliest language counts even if no route leads on from it: a text that is translated from
     # a wrong language becomes nonsense.
     [detected, *_] = await detect_languages(texts, models)
     if not any(map(is_translatable, texts)):
-        return ModelRoute([], detected)
-    return ModelRoute(models.require_route(detected["language"], target), detected)
+        return [], detected
+    return models.require_route(detected["language"], target), detected
 
 
 async def detect_languages(texts: Sequence[str], models: Models) -> list[DetectedLanguage]:

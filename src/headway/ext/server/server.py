@@ -1,17 +1,21 @@
 """The parts of a server, and what they are for a request."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from starlette.requests import Request
 
 from headway.ext.server.admission import Admission
 from headway.ext.server.files import Files
-from headway.ext.server.glossaries import Glossaries, add_named_glossary
+from headway.ext.server.glossaries import Glossaries
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.models import Models
+from headway.ext.server.quality import check_quality
 from headway.ext.server.queue import TranslationQueue
+from headway.ext.server.rejection import Rejection
 from headway.ext.server.server_settings import ServerConfig
+from headway.ext.server.text_threads import Account
 from headway.ext.server.translation import TextTranslator
 from headway.ext.server.usage import Usage
 from headway.translation import Translator
@@ -79,7 +83,32 @@ class Context:
         """A translator of texts with the server's settings."""
         return TextTranslator(self.server.queue, self.server.config.split_sentences)
 
-    async def add_glossary(self, route: list[Translator], text: str) -> list[Translator]:
-        """Return the models of a route with a glossary, see `add_named_glossary`."""
-        threads = self.server.queue.threads
-        return await add_named_glossary(route, text, self.glossaries, threads)
+    async def prepare(
+        self, route: list[Translator], glossary: str = "", quality: bool = False
+    ) -> list[Translator]:
+        """Return the models of a route with what a request wants of them.
+
+        Args:
+            route: From `Models.find_route`.
+            glossary: As for `Glossaries.find`; empty: no glossary.
+            quality: Whether the translations are to be rated.
+
+        Raises:
+            Rejection: 400 if a model cannot rate translations, there is no such glossary, a row of it is wrong, or the
+                route has two models; 413 if the rows take too long.
+        """
+        if quality:
+            check_quality(route)
+        if not glossary:
+            return route
+        if len(route) > 1:
+            message = "Invalid request: a glossary needs one model between two languages"
+            raise Rejection(400, message)
+        account = Account.for_characters(len(glossary))  # many rows take a while to read
+        run = self.server.queue.threads.run
+        return [
+            each.with_glossary(
+                await run(partial(self.glossaries.find, glossary, each.languages), account)
+            )
+            for each in route
+        ]

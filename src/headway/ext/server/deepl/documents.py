@@ -11,8 +11,9 @@ from headway.ext.server.deepl.messages import (
     DeepLDocumentStatus,
 )
 from headway.ext.server.deepl.text import check_formality, check_glossary
-from headway.ext.server.file_translation import FileOrder, prepare_route, translate_upload
+from headway.ext.server.file_translation import translate_upload
 from headway.ext.server.files import GONE, FileJob, TranslatedFile, Upload
+from headway.ext.server.messages import FileRequest
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
 
@@ -31,22 +32,24 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
         raise Rejection(400, "Send glossary_id or glossary, not both.")
     check_glossary(request.glossary_id, request.source_lang, context.glossaries)
     target = context.models.served_code(request.target_lang, "target_lang")
-    source, route = "", []
+    source, route = "auto", []
     if request.source_lang:
         source = context.models.served_code(request.source_lang, "source_lang")
         route = context.models.require_route(source, target)
         if not route:
             raise Rejection(400, "Source and target language are equal.")
     named = request.glossary_id or request.glossary
-    order = FileOrder(upload, source, target, request.columns, named, request.quality)
+    order = FileRequest(
+        file=upload, source=source, target=target, columns=request.columns, glossary=named, quality=request.quality,
+    )  # fmt: skip
     if route:
-        await prepare_route(route, order, context)  # rejects what is wrong now
+        await context.prepare(route, named, request.quality)  # rejects what is wrong now
     job = FileJob(context.client, key=secrets.token_hex(32).upper())
     context.server.files.start(context.client, job, _translate(order, job, context))
     return {"document_id": job.name, "document_key": job.key}
 
 
-async def _translate(order: FileOrder, job: FileJob, context: Context) -> None:
+async def _translate(order: FileRequest, job: FileJob, context: Context) -> None:
     await translate_upload(order, job, context)
     context.server.usage.characters[context.owner] += job.total
 

@@ -37,7 +37,7 @@ async def translate(request: DeepLTextRequest, context: Context) -> DeepLTransla
         route = []
         if any(map(is_translatable, chosen)):
             found_route = context.models.require_route(source, target)
-            route = await context.add_glossary(found_route, request.glossary_id)
+            route = await context.prepare(found_route, request.glossary_id)
         found |= zip(numbers, await _translate(request, route, chosen, context), strict=True)
     context.server.usage.characters[context.owner] += sum(map(len, texts))
     return {
