@@ -96,8 +96,8 @@ def test_a_glossary_may_be_sent_as_a_file(models):
         for rows, message in (
             (b"\xef\xbb\xbfcat\tQuarkz\r\n", ""),
             (b"de\ten\nQuarkz\tcat\n", ""),
-            (b"cat,Quarkz\ndog,Hund\n", "no rows with tabs: send rows of a source, a tab and a target"),
-            (b"\xef\xbb\xbf<?xml version='1.0'?>\n<tbx>\n\t<text/>", "such as a .tsv file, and no .csv or .tbx"),
+            (b"cat,Quarkz\ndog,Hund\n", "is not a glossary; send the name of one, or rows of a source, a tab and a target"),
+            (b"\xef\xbb\xbf<?xml version='1.0'?>\n<tbx>\n\t<text/>", "glossary:1: '<?xml version='1.0'?>' has no target"),
             (b"fr\ten\nQuarkz\tcat\n", "the first row names fr and en, and the translation is from en to de"),
             (b"PK\x03\x04\x14\x00\xff", "not UTF-8: send text, such as a .tsv file, and no workbook"),
         ):  # fmt: skip

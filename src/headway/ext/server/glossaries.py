@@ -11,7 +11,6 @@ from headway.ext.server.rejection import Rejection
 
 log = logging.getLogger("headway.ext.server")
 Pair = tuple[str, str]
-_TBX = re.compile(r"\ufeff?\s*<(?:\?xml|martif|tbx)\b", re.IGNORECASE)
 _ENTRY = re.compile(r"([^=]*[^=\s])\s*=\s*(.+?)(?:@([\w-]+))?")  # NAME=FILE or NAME=FILE@en-de
 
 
@@ -71,38 +70,26 @@ class Glossaries:
         Raises:
             Rejection: 400 if there is no such glossary, it is for other languages, or a row is wrong.
         """
-        has_rows = "\t" in text
-        # No name of a glossary has a line break or a comma.
-        if _TBX.match(text) or (not has_rows and ("\n" in text or "," in text)):
-            raise Rejection(
-                400,
-                "Invalid request: glossary parameter has no rows with tabs: send rows of a source, a tab and a target,"
-                " such as a .tsv file, and no .csv or .tbx",
-            )
-        if has_rows:
-            try:
-                return parse_glossary("glossary", text, pair)
-            except HeadwayError as error:
-                raise Rejection(400, f"Invalid request: {error}") from None
-        return self.find_named(
-            text, pair, "; send the name of one, or rows of a source, a tab and a target"
-        )
+        if "\t" not in text:
+            return self.find_named(text, pair)
+        try:
+            return parse_glossary("glossary", text, pair)
+        except HeadwayError as error:
+            raise Rejection(400, f"Invalid request: {error}") from None
 
-    def find_named(self, name: str, pair: Pair, way_out: str = "") -> Glossary:
+    def find_named(self, name: str, pair: Pair) -> Glossary:
         """Return a glossary of the settings.
-
-        Args:
-            name: Its name.
-            pair: The languages of the translation.
-            way_out: What the error about an unknown name ends with.
 
         Raises:
             Rejection: 400 if there is no such glossary, or it is for other languages.
         """
-        known = self._by_name.get(name)
-        if known is None:
+        if (known := self._by_name.get(name)) is None:
             shown = " ".join(name[:40].split())
-            raise Rejection(400, f"Invalid request: {shown} is not a glossary{way_out}")
+            raise Rejection(
+                400,
+                f"Invalid request: {shown} is not a glossary; send the name of one, or rows of a source, a tab and a target,"
+                " such as a .tsv file",
+            )
         if pair not in known:
             raise Rejection(
                 400,
