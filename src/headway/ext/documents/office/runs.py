@@ -10,11 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from headway.ext.documents.element_places import strip_marks
 from headway.ext.documents.marked_text import Part, find_partners
 from headway.ext.documents.office.xml_tree import Node
 
-_WORDS = re.compile(r"\s+|\S+")
 END = None
 
 
@@ -28,11 +26,6 @@ class Style(NamedTuple):
 
     key: str
     properties: Node | None = None
-
-    @property
-    def is_shifted(self) -> bool:
-        """Whether the text is a superscript or a subscript, which is a part of a word on purpose."""
-        return "vertAlign" in self.key or " baseline=" in self.key
 
     @property
     def is_raised(self) -> bool:
@@ -71,11 +64,12 @@ def style_of(part: Part) -> Style | None:
 
 
 def join_runs(parts: Sequence[Part]) -> list[Part]:
-    """Return parts in which texts and elements that look the same are one, and a word has one style."""
+    """Return parts in which neighboring texts and elements that look the same are one."""
     joined: list[Part] = []
-    for is_text, group in groupby(_merge_neighbors(parts), key=lambda part: part.kind == "text"):
+    whole = _merge_neighbors(parts)
+    for is_text, group in groupby(whole, key=lambda part: part.kind == "text"):
         own = [*group]
-        joined += _join_equal(_share_words(_join_equal(own))) if is_text else own
+        joined += _join_equal(own) if is_text else own
     return joined
 
 
@@ -105,44 +99,6 @@ def _join_equal(texts: Iterable[Part]) -> list[Part]:
         text = "".join([first.text, *(each.text for each in others)])
         joined.append(first._replace(text=text, source=(*pieces,)))
     return joined
-
-
-def _share_words(texts: Sequence[Part]) -> Sequence[Part]:
-    """Return neighboring texts divided so that each word is in one of them, whose style most of its letters have.
-
-    A program may cut a word anywhere. What is raised or lowered is a part of a word on purpose, and the marks beside a word
-    look as they do.
-    """
-    if len(texts) < 2:
-        return texts
-    words = [(word, text) for text in texts for word in _WORDS.findall(text.text)]
-    out: list[Part] = []
-    for is_shared, group in groupby(words, key=_is_plain_word):
-        pieces = [*group]
-        owners = {text.key: text for _, text in pieces}
-        word = "".join(letters for letters, _ in pieces)
-        start, end = strip_marks(word, (0, len(word))) if is_shared and len(owners) > 1 else (0, 0)
-        if start == end:  # nothing is shared
-            out += [text._replace(text=letters) for letters, text in pieces]
-            continue
-        sizes, at = Counter[str](), 0
-        before, behind = list[Part](), list[Part]()
-        for letters, text in pieces:
-            first, last = (min(max(place - at, 0), len(letters)) for place in (start, end))
-            before.append(text._replace(text=letters[:first]))
-            sizes[text.key] += last - first
-            behind.append(text._replace(text=letters[last:]))
-            at += len(letters)
-        [(key, _)] = sizes.most_common(1)  # the first one of several
-        shared = owners[key]._replace(text=word[start:end])
-        out += [part for part in (*before, shared, *behind) if part.text]
-    return out
-
-
-def _is_plain_word(item: tuple[str, Part]) -> bool:
-    letters, text = item
-    style = style_of(text)
-    return not (letters.isspace() or (style and style.is_shifted))
 
 
 def mark_styles(
