@@ -2,7 +2,6 @@
 
 import codecs
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -16,8 +15,6 @@ _MARKS = (  # of UTF-32 before UTF-16, whose mark is the beginning of UTF-32's
     (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
 )  # fmt: skip
-# Encodings of Windows, and those they replace.
-_STANDARD = {"cp1252": "iso8859-1", "cp1254": "iso8859-9", "cp874": "iso8859-11"}
 FEW = 5  # characters that are not ASCII: in a short text of an older encoding, so many may look like UTF-8 by chance
 
 
@@ -132,20 +129,14 @@ def _check_is_no_utf8(data: bytes) -> None:
 
 
 def _decode_declared(data: bytes, name: str) -> TextFile:
-    """Read a file in the encoding that it names.
-
-    If that is one of Windows which lacks a byte of the file, the file is read in the encoding of ISO 8859 that has it.
-    """
+    """Read a file in the encoding that it names."""
     try:
         # Otherwise the file could not name it.
         is_ascii = "<=".encode(name, "xmlcharrefreplace") == b"<="
         encoding = codecs.lookup(name).name if is_ascii else "utf-8"
     except (LookupError, UnicodeError, ValueError):
         raise HeadwayError(f"names the encoding {name[:40]!r}, which is not known") from None
-    if encoding in _STANDARD:
-        with suppress(HeadwayError):
-            return _decode(data, encoding)
-    return _decode(data, _STANDARD.get(encoding, encoding))
+    return _decode(data, encoding)
 
 
 def _decode(data: bytes, encoding: str, mark: bytes = b"") -> TextFile:

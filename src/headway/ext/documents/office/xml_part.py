@@ -144,26 +144,15 @@ def _read_places(root: Node, grammar: Grammar) -> Iterator[Place]:
             continue
         if name in grammar.attributes:
             yield from _read_attributes(node, name, grammar)
-        if name in plain and not grammar.plain.isdisjoint(name_element(node)):
-            yield from _read_plain(node)
+        if name in plain and not len(node) and not grammar.plain.isdisjoint(name_element(node)):
+            yield Place(node, Paragraph(node.text or ""), _write_content)
         if dialect := grammar.paragraphs.get(name):
             yield read_paragraph(dialect, node, grammar.limits.get(name, UNLIMITED))
 
 
-def _read_plain(node: Node) -> Iterator[Place]:
-    """Yield the content of an element if no element in it has content."""
-    if not any(len(child) or child.text or not local_name(child) for child in node):
-        text = (node[-1].tail if len(node) else node.text) or ""
-        yield Place(node, Paragraph(text), _write_content)
-
-
 def _write_content(place: Place, translated: Translated) -> None:
-    """Write the content of an element, which may stand behind elements without content, such as choices."""
-    text = clean_text(translated.text)
-    if len(place.node):
-        place.node[-1].tail = text
-    else:
-        place.node.text = text
+    """Write the content of an element."""
+    place.node.text = clean_text(translated.text)
 
 
 def _read_attributes(node: Node, name: str, grammar: Grammar) -> Iterator[Place]:
