@@ -77,15 +77,8 @@ class KeptMarks:
             )
             for source, start, best in found.sentences
         ]
-        others = [(self.expand_text(text), score) for text, score in found.alternatives]
-        return replace(
-            found,
-            text="".join(pieces),
-            alternatives=others,
-            links=links,
-            sentences=sentences,
-            kept=kept,
-        )
+        text = "".join(pieces)
+        return replace(found, text=text, links=links, sentences=sentences, kept=kept)
 
     def expand_text(self, text: str) -> str:
         """Return a text with the protected texts in the places of their characters."""

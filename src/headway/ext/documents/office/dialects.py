@@ -26,8 +26,6 @@ class Dialect:
             describes it, and so does a "reference", but two beside each other stay two; of a "transparent" element around
             runs or text a translation lacks the tags; a "formula" stays as it is, and stands for a word, as a "field" does;
             a "hyphen" is one, and "spaces" are as many as they say; what is "dropped" says nothing about a translation.
-        new_break: The name of a new line break; "": it is a character.
-        has_breaks_in_runs: Whether a line break stands in a run.
         numbered: Wrappers whose identifiers differ where nothing else does.
         ranges: Names of pairs of elements that mark a range, without the words for its start and its end.
         range_names: Attributes, of which the first that a mark has is equal at both ends of a range.
@@ -39,8 +37,6 @@ class Dialect:
     """
 
     roles: Mapping[str, str]
-    new_break: str = ""
-    has_breaks_in_runs: bool = True
     numbered: frozenset[str] = frozenset()
     ranges: frozenset[str] = frozenset()
     range_names: Sequence[str] = ("id",)
@@ -89,14 +85,11 @@ WORD = Dialect(
         **dict.fromkeys(("oMath", "oMathPara"), "formula"),
         "pPr": "head", "sdtContent": "holder", "noBreakHyphen": "hyphen",
     },
-    new_break="br",
     numbered=frozenset({"ins", "moveTo"}),
     ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
 )  # fmt: skip
 SLIDE = Dialect(
     roles={"br": "break", "pPr": "head", "endParaRPr": "tail", "fld": "field"},
-    new_break="br",
-    has_breaks_in_runs=False,
     is_trimmed=False,
 )
 CELL = Dialect(roles={"phoneticPr": "dropped", "rPh": "dropped"}, read=read_cell, write=_write_cell)
@@ -109,8 +102,6 @@ ODF = Dialect(
         **dict.fromkeys(("ruby-text", "soft-page-break"), "dropped"),
         "s": "spaces", "script": "",
     },
-    new_break="line-break",
-    has_breaks_in_runs=False,
     ranges=frozenset({
         "alphabetical-index-mark", "annotation", "bookmark", "change", "reference-mark", "toc-mark", "user-index-mark",
     }),

@@ -8,8 +8,9 @@ from headway.ext.documents.office.dialects import ODF
 from headway.ext.documents.office.directions import turn_odf
 from headway.ext.documents.office.package import NO_MAIN_PART, Package
 from headway.ext.documents.office.workbook import QUOTED, ComparedTexts
+from headway.ext.documents.office.xml_paragraphs import describe_content
 from headway.ext.documents.office.xml_part import Grammar
-from headway.ext.documents.office.xml_tree import Node, find_attribute, local_name, namespace
+from headway.ext.documents.office.xml_tree import Node, find_attribute, namespace
 from headway.ext.documents.table import name_column
 
 _KINDS = {".odt": "text", ".odp": "presentation", ".ods": "spreadsheet"}
@@ -40,15 +41,9 @@ def unify_styles(root: Node) -> None:
     for style in root.iterfind("{*}automatic-styles/{*}style"):
         if find_attribute(style, "family") != "text":
             continue
-        name = find_attribute(style, "name")
-        seen = [
-            f"{local_name(node)} {key}={value}"
-            for node in style.iter()
-            for key, value in node.items()
-            if not (node is style and value == name) and "rsid" not in key
-        ]
-        is_empty = len(seen) == 1  # the family
-        same[name] = "" if is_empty else first.setdefault("\n".join(seen), name)
+        name, parent = find_attribute(style, "name"), find_attribute(style, "parent-style-name")
+        look = parent + "".join(map(describe_content, style))
+        same[name] = first.setdefault(look, name) if look else ""
     for span in root.iter("{*}span"):
         key = f"{namespace(span)}style-name"
         own = span.get(key, "")
@@ -62,8 +57,7 @@ _GRAMMAR = Grammar(
     dict.fromkeys(("p", "h"), ODF),
     plain=frozenset({
         "svg:title", "svg:desc", "table:title", "table:desc", "meta/title", "meta/subject", "meta/description", "meta/keyword",
-        "presentation:header-decl", "presentation:footer-decl", "text:drop-down",
-        "text:index-title-template",
+        "presentation:header-decl", "presentation:footer-decl", "text:index-title-template",
     }),
     attributes={
         "table-cell": ("string-value",),
@@ -72,7 +66,6 @@ _GRAMMAR = Grammar(
         **dict.fromkeys(("toc-mark", "user-index-mark"), ("string-value",)),
         **dict.fromkeys(("a", "error-message", "help-message"), ("title",)),
         **dict.fromkeys(_CONTROLS, ("label",)),
-        "label": ("value",),  # of a drop-down list
     },
     skipped={
         "tracked-changes": lambda node: True, "frame": _is_placeholder,

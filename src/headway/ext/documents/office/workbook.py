@@ -102,10 +102,7 @@ def _fold(text: str) -> str:
 # Ends of types of parts in which something compares: formulas, lists, filters; names of columns; pivot tables.
 _PARTS = ("worksheet+xml", "table+xml", "main+xml", "pivotCacheDefinition+xml")
 # A worksheet without any of these compares nothing; to read it would take long.
-_SIGNS = re.compile(
-    rb"<(?:\w+:)?(?:f|formula1?|filter|customFilter|tableColumn|definedName|cacheField)\b"
-)
-_MARKS_OF_SIGNS = (b"<f", b":f", b"ustomFilter", b"tableColumn", b"definedName", b"cacheField")
+_SIGNS = (b"<f", b":f", b"ustomFilter", b"tableColumn", b"definedName", b"cacheField")
 # Ends of types of parts that use names of columns in ways of their own.
 _OTHER_USES = ("queryTable+xml", "slicerCache+xml", "connections+xml", "vbaProject")
 # Marks of formulas in names, and characters that cells and tables write in different ways.
@@ -124,8 +121,7 @@ def find_compared_texts(package: Package, types: Mapping[str, str]) -> ComparedT
     keeps_names = any(kind.endswith(_OTHER_USES) for kind in own.values())
     for name, kind in own.items():
         data = package.read(name) if kind.endswith(_PARTS) else b""
-        # A pattern would read a million numbers slowly.
-        if any(mark in data for mark in _MARKS_OF_SIGNS) and _SIGNS.search(data):
+        if any(sign in data for sign in _SIGNS):
             with name_member(name):
                 for node in _find_signs(data):
                     _read_sign(node, found, keeps_names)

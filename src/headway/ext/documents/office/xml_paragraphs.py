@@ -195,7 +195,7 @@ class _Reader:
     def _read_style(self, run: Node) -> Style:
         """Return the style of a run; those that look the same are one."""
         properties = next((child for child in run if local_name(child) == "rPr"), None)
-        key = "" if properties is None else intern(_describe_content(properties))
+        key = "" if properties is None else intern(describe_content(properties))
         return self._styles.setdefault(key, Style(key, properties))
 
     def _read_field_mark(self, piece: Piece, kind: str) -> None:
@@ -256,11 +256,11 @@ def _read_texts(node: Node) -> str:
     return " ".join("".join(node.itertext()).split())
 
 
-def _describe_content(node: Node) -> str:
+def describe_content(node: Node) -> str:
     """Return the attributes and elements of an element, without those that are not seen."""
     attributes = _describe(node, _NOISE)
     inner = [
-        f"<{local_name(child)}{_describe_content(child)}>"
+        f"<{local_name(child)}{describe_content(child)}>"
         for child in node
         if local_name(child) not in _NOISE
     ]
@@ -303,9 +303,10 @@ class _Writer:
             if is_markup:
                 self._put(part)
                 continue
-            for number, line in enumerate(part.split("\n")):
+            # Where a format has no element for a line break, it is a character.
+            for number, line in enumerate(part.split("\n") if paragraph.lines else [part]):
                 if number:
-                    self._put(next(breaks, ()) or self._make_break())
+                    self._put(next(breaks, ()))
                 if text := clean_text(line):
                     (self._write_bare if self._dialect.is_mixed else self._write_text)(text)
         for pieces in breaks:  # the translation has fewer
@@ -336,14 +337,6 @@ class _Writer:
         node.tail = None
         self._start_run(style).append(node)
         self._is_space = self._is_space or self._dialect.roles.get(local_name(node)) == "break"
-
-    def _make_break(self) -> Iterable[Piece]:
-        """Return a line break that the source does not have."""
-        if not self._dialect.new_break:
-            self._write_text("\n")
-            return ()
-        style = (self._open[-1][1] or Style("")) if self._dialect.has_breaks_in_runs else None
-        return (Piece(self._holder.makeelement(self._namespace + self._dialect.new_break), style),)
 
     def _write_text(self, text: str) -> None:
         """Write text without line breaks into a run."""
