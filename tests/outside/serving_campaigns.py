@@ -54,6 +54,7 @@ SEPARATE_CORES = ("overload", "slow")  # the last core sends, the others serve
 ARGUMENTS = {"raw": ["--server.idle-seconds", "1"]}
 # Without a proxy a short deadline limits what waits; through a proxy its limit of 400 requests does.
 DEADLINES = {"direct": 5.0, "nginx": 30.0, "caddy": 30.0}
+PAUSE = 25.0  # seconds, in which the server gives back what is not needed any more
 NAMES = ("raw", "bodies", "slow", "overload", "vanish", "restarts", "memory")
 
 
@@ -94,6 +95,7 @@ async def bodies(server, size, figures):
     figures.figure("form fields: status", status, status in (0, 400, 413))
     # A status of 0 above is a closed connection: the server must still be there.
     await require_answer(server.port, server.body("still there"))
+    await asyncio.sleep(PAUSE)
     grown = server.metrics()["process_resident_memory_bytes"] - before
     figures.figure("memory growth, MB (target < 2 x limit)", grown / 1e6, grown < 2 * limit)
 
@@ -380,7 +382,7 @@ async def raw(server, size, figures):
     good_answers = statuses.get(200, 0)
     figures.figure("undamaged requests that were answered", good_answers, good_answers > 0)
     most = server.metrics()["process_resident_memory_bytes"]
-    await asyncio.sleep(25)  # garbage is collected when nobody waits
+    await asyncio.sleep(PAUSE)
     grown = server.metrics()["process_resident_memory_bytes"] - (start or 0)
     figures.figure("memory at the end, before the pause, MB", most / 1e6)
     figures.figure("memory growth after warm-up, MB (target < 20)", grown / 1e6, grown < 20e6)
