@@ -56,3 +56,20 @@ def test_a_translation_has_the_number_in_the_form_of_its_language(tokenizer):
         unread = mask(tokenizer, f"the cat sees {number} here")  # no placeholder word is known
         [tokens] = tokenizer.encode_target([f"the cat sees {written} here"])
         assert unread.write(tokenizer, tokens, []) == f"the cat sees {written} here"
+
+
+def test_a_line_without_words_needs_no_model_and_has_its_numbers_in_the_form_of_its_language(
+    translator,
+):
+    chooser = Random(3)
+    marks = (" – ", ", ", " / ", " ", ". ", " (", ") ", "; ", " <b>", "</b> ", " {n} ")
+    lines = []
+    for _ in range(200):
+        numbers = [f"{chooser.randrange(10_000) / 4:,} kg" for _ in range(chooser.randrange(1, 5))]
+        line = "".join(number + chooser.choice(marks) for number in numbers).strip()
+        expected = line
+        for number in sorted(numbers, key=len, reverse=True):
+            expected = expected.replace(number, write_number(number, translator.languages))
+        lines.append((line, expected))
+    found = translator.translate([line for line, _ in lines])
+    assert found == [expected for _, expected in lines]

@@ -9,7 +9,12 @@ from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.masked_source import MaskedSource
 from headway.ext.protect.placeholder_words import PlaceholderWords
-from headway.ext.protect.protected_text import divide_at_breaks, find_protected_text, has_words
+from headway.ext.protect.protected_text import (
+    divide_at_breaks,
+    find_measures,
+    find_protected_text,
+    has_words,
+)
 from headway.text import is_translatable
 from headway.translation import Piece, Pipeline, has_ordinals, split_line, split_sentences
 
@@ -25,7 +30,10 @@ _NUMBER_WITH_DOT = re.compile(rf"(?:\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,5}})\.{_S
 def list_pieces(pipeline: Pipeline, line: str, words: PlaceholderWords) -> Iterator[Piece]:
     """Yield the pieces of a line; see `headway.translation.Masking.split`."""
     keep = pipeline.search.keep
-    is_kept = not is_translatable(line) or (not has_words(line) and find_protected_text(line))
+    # Numbers with units are written as the target language does, also alone.
+    is_kept = not is_translatable(line) or (
+        not has_words(line) and find_protected_text(line) and not find_measures(line)
+    )
     if not line or (keep and is_kept):
         return
     text = line.removeprefix(pipeline.forward.tokenizer.named_language(line)).lstrip()

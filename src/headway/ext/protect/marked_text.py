@@ -27,8 +27,8 @@ from headway.ext.protect.protected_text import (
     HIDDEN,
     SYMBOLS,
     find_meaning,
+    find_measures,
     find_protected_text,
-    is_measure,
 )
 from headway.text import (
     Languages,
@@ -96,6 +96,7 @@ class MarkedText:
     ) -> Iterator[tuple[int, int, SourcePart]]:
         """Yield the protected parts and the terms; these may contain codes and numbers with units, and nothing else that is kept."""
         found = find_protected_text(text) if keep else []
+        measures = find_measures(text)[::-1] if found else []  # the next one last
         terms = glossary.find(text, found) if glossary else []
         in_terms = {at for term in terms for at in range(term.start, term.end)}
         for start, end, renderings, term in terms:
@@ -104,12 +105,14 @@ class MarkedText:
             kind, some = ("term", spelled) if spelled else ("name", renderings[:1])
             yield start, end, SourcePart(text[start:end], kind, some, ids, is_term=True)
         for start, end, kind in found:
+            written, at = "", start
+            while measures and measures[-1][1] <= end:
+                first, last = measures.pop()
+                written += text[at:first] + write_number(text[first:last], self.languages)
+                at = last
             if in_terms.isdisjoint(range(start, end)):
-                source = written = text[start:end]
-                if kind == "reference":
-                    written = unescape(source)
-                elif kind == "literal" and is_measure(source):
-                    written = write_number(source, self.languages)
+                source = text[start:end]
+                written = unescape(source) if kind == "reference" else written + text[at:end]
                 yield start, end, SourcePart(source, kind, (written,))
 
     def to_small_letters(self, language: str) -> None:

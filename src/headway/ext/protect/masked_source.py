@@ -87,19 +87,25 @@ class MaskedSource(NamedTuple):
         return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
 
     def list_known(self, tokenizer: Tokenizer) -> list[list[int]]:
-        """Return the renderings of the term, in their order, if a piece is nothing but a term of the glossary.
+        """Return the translations of a piece that needs no model: a term alone has its renderings, protected text is kept.
 
-        There are none for other pieces. The model would write a sentence with the term, as it has learned from sentences.
+        The model would write a sentence with them, as it has learned from sentences. There are none for other pieces.
         """
-        terms = [part for part in self.parts if part.is_term and part.alternatives]
-        others = "".join(part.read for part in self.parts if not part.is_term)
-        if len(terms) != 1 or any(map(str.isalnum, others)):
+        wanted = [part for part in self.parts if part.alternatives]
+        others = "".join(part.read for part in self.parts if not part.alternatives)
+        if not wanted or any(map(str.isalnum, others)):
             return []
-        [term] = terms
+        if all(part.kind == "name" for part in wanted):  # put in the place of its placeholder word
+            words = (
+                tokenizer.decode(part.alternatives[0]) if part.alternatives else part.read
+                for part in self.parts
+            )
+            return tokenizer.encode_target(["".join(words).strip()])
+        if len(wanted) > 1:
+            return []
+        [term] = wanted
         renderings = dict.fromkeys(term.renderings)
-        if term.kind == "name":  # put in the place of its placeholder word
-            renderings = {tokenizer.decode(term.alternatives[0]): None}
-        elif term.read[:1].isupper():
+        if term.read[:1].isupper():
             capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
             renderings = dict.fromkeys(capitals.get(r.casefold(), r) for r in term.renderings)
         before, after = self.text[: term.start], self.text[term.span[1] :]
@@ -142,8 +148,10 @@ class MaskedSource(NamedTuple):
         return restore(self, tokenizer.decode(tokens), rendered, links)
 
     def write(self, tokenizer: Tokenizer, tokens: Sequence[int], links: WordPairs) -> str:
-        """Return the text of a translation; a piece of which the model reads no word stays as it is."""
-        return self.restore(tokenizer, tokens, links).text if self.has_words else self.source
+        """Return the text of a translation; a piece of which the model reads no word is kept."""
+        if self.has_words:
+            return self.restore(tokenizer, tokens, links).text
+        return "".join(p.renderings[0] if p.is_tag else p.source for p in self.parts)
 
     def align(self, tokenizer: Tokenizer, tokens: Sequence[int], links: WordPairs) -> WordPairs:
         """Return the links between the words of the piece and those of what `write` returns.

@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from headway.ext.protect.patterns import DEFINITIONS, PATTERNS
+from headway.text import Span
 from headway.translation import split_sentences
 
 Kind = Literal["break", "name", "tag", "literal", "reference"]
@@ -70,18 +71,8 @@ class ProtectedText(NamedTuple):
 
 
 def find_protected_text(text: str) -> list[ProtectedText]:
-    """Return what the translation of a text must keep, from left to right.
-
-    Numbers with units are kept in sentences. Alone they are what a model may have learned to write as its language
-    does: "1.5%" is "1,5 %" in German.
-    """
+    """Return what the translation of a text must keep, from left to right."""
     found = [*_match(text)]
-    if (
-        found
-        and all(_MEASURE.fullmatch(text, *kept[:2]) for kept in found)
-        and not _has_words(text, found)
-    ):
-        return []
     _set_apart_before(text, found)
     _set_apart_after(text, found)
     return found
@@ -152,9 +143,12 @@ def find_meaning(kept: str) -> Meaning:
     return next((meaning for meaning, some in _MEANINGS.items() if some.fullmatch(kept)), "")
 
 
-def is_measure(kept: str) -> bool:
-    """Return whether protected text is a number with its unit, or with the code of a currency."""
-    return _MEASURE.fullmatch(kept) is not None
+def find_measures(text: str) -> list[Span]:
+    """Return where a text has numbers with units and with codes of currencies; in other protected text there are none."""
+    if _HINT.search(text) is None:
+        return []
+    found = [match.span() for match in _ANY.finditer(text) if match["literal"]]
+    return [span for span in found if _MEASURE.fullmatch(text, *span)]
 
 
 def is_literal(text: str) -> bool:
