@@ -26,7 +26,6 @@ class Dialect:
             describes it, and so does a "reference", but two beside each other stay two; of a "transparent" element around
             runs or text a translation lacks the tags; a "formula" stays as it is, and stands for a word, as a "field" does;
             a "hyphen" is one, and "spaces" are as many as they say; what is "dropped" says nothing about a translation.
-        numbered: Wrappers whose identifiers differ where nothing else does.
         ranges: Names of pairs of elements that mark a range, without the words for its start and its end.
         range_names: Attributes, of which the first that a mark has is equal at both ends of a range.
         is_mixed: Whether text stands directly in a paragraph and its elements, and an element without others that has no
@@ -37,7 +36,6 @@ class Dialect:
     """
 
     roles: Mapping[str, str]
-    numbered: frozenset[str] = frozenset()
     ranges: frozenset[str] = frozenset()
     range_names: Sequence[str] = ("id",)
     is_mixed: bool = False
@@ -85,7 +83,6 @@ WORD = Dialect(
         **dict.fromkeys(("oMath", "oMathPara"), "formula"),
         "pPr": "head", "sdtContent": "holder", "noBreakHyphen": "hyphen",
     },
-    numbered=frozenset({"ins", "moveTo"}),
     ranges=frozenset({"bookmark", "commentRange", "moveFromRange", "moveToRange", "perm"}),
 )  # fmt: skip
 SLIDE = Dialect(

@@ -227,8 +227,7 @@ class _Reader:
             return
         holder = next(iter(self._dialect.find(node, "holder")), node)
         attached = self._dialect.find(node, "attached")
-        without = {"id"} if name in self._dialect.numbered else ()
-        key = "" if attached or role == "reference" else name + _describe(node, without)
+        key = "" if attached or role == "reference" else name + _describe(node)
         opened = Opened(node, holder, tuple(attached) if holder is node else ())
         self.parts.append(Part("open", (opened,), name=name, is_element=True, key=key))
         fields, self._fields = self._fields, []
@@ -258,7 +257,7 @@ def _read_texts(node: Node) -> str:
 
 def describe_content(node: Node) -> str:
     """Return the attributes and elements of an element, without those that are not seen."""
-    attributes = _describe(node, _NOISE)
+    attributes = _describe(node)
     inner = [
         f"<{local_name(child)}{describe_content(child)}>"
         for child in node
@@ -267,13 +266,10 @@ def describe_content(node: Node) -> str:
     return attributes + "".join(inner)
 
 
-def _describe(node: Node, without: Iterable[str]) -> str:
-    """Return the attributes of an element."""
-    return "".join(
-        f" {name.rpartition('}')[2]}={value!r}"
-        for name, value in node.items()
-        if name.rpartition("}")[2] not in without
-    )
+def _describe(node: Node) -> str:
+    """Return the attributes of an element, without those that are not seen."""
+    found = ((name.rpartition("}")[2], value) for name, value in node.items())
+    return "".join(f" {name}={value!r}" for name, value in found if name not in _NOISE)
 
 
 class _Writer:
