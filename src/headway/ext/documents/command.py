@@ -2,8 +2,6 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from headway.cli import LineProgress, check_output, load_translator
@@ -81,20 +79,18 @@ def translate(args: argparse.Namespace) -> None:
     from headway.ext.documents.quality_table import summarize, write_table
     from headway.files import replace_bytes
 
-    with _say_if_stopped(args.output):
-        data = Path(args.input).read_bytes()
-        translator, search = load_translator(args)
-        source, target = translator.languages
-        options = DocumentOptions(source, target, tuple(args.columns or ()))
-        document = open_document(data, args.input, options)
-        found = []
-        with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
-            translations = translate_paragraphs(translator, document, search, quality=args.quality)
-            for paragraph, translated in zip(document.paragraphs, translations, strict=True):
-                found.append(translated)
-                progress.update(len(found), len(paragraph.text.split()))
-        written = write_document(document, found, args.finished)
-    replace_bytes(Path(args.output), written)
+    data = Path(args.input).read_bytes()
+    translator, search = load_translator(args)
+    source, target = translator.languages
+    options = DocumentOptions(source, target, tuple(args.columns or ()))
+    document = open_document(data, args.input, options)
+    found = []
+    with LineProgress(len(document.paragraphs), 0, "paragraphs") as progress:
+        translations = translate_paragraphs(translator, document, search, quality=args.quality)
+        for paragraph, translated in zip(document.paragraphs, translations, strict=True):
+            found.append(translated)
+            progress.update(len(found), len(paragraph.text.split()))
+    replace_bytes(Path(args.output), write_document(document, found, args.finished))
     texts = [paragraph.text for paragraph in document.paragraphs]
     if translator.glossary:
         list(translator.glossary.watch(args.glossary, [texts]))
@@ -112,13 +108,3 @@ def translate(args: argparse.Namespace) -> None:
 
 def _report_path(args: argparse.Namespace) -> Path:
     return Path(f"{args.output}.quality.tsv")
-
-
-@contextmanager
-def _say_if_stopped(output: str) -> Iterator[None]:
-    """Say on standard error that there is no output if Ctrl-C ends the work."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(f"{output}: stopped: nothing was written", file=sys.stderr)
-        raise
