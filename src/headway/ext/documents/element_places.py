@@ -22,11 +22,6 @@ def is_mark(character: str) -> bool:
     return unicodedata.category(character).startswith("P")
 
 
-def is_leading(text: str, place: int) -> bool:
-    """Return whether only a space parts an element at the beginning of a text from the next word."""
-    return place == 0 and text[:1].isspace()
-
-
 def is_trailing(text: str, place: int) -> bool:
     """Return whether only a space parts an element at the end of a text from the last word."""
     return place == len(text) and text[-1:].isspace()
@@ -64,7 +59,7 @@ def find_point(text: str, place: int, target: str, words: Sequence[Span], follow
     next_word = words[following][0] if following < len(words) else len(target)
     if (at := _find_among_spaces(text, place, target, next_word)) is not None:
         return at
-    if is_leading(text, place):
+    if place == 0 and text[:1].isspace():
         return 0
     if is_trailing(text, place):
         return len(target)

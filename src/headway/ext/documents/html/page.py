@@ -27,10 +27,10 @@ from headway.ext.documents.html.elements import (
     is_void,
 )
 from headway.ext.documents.html.tokens import (
-    TEMPLATE,
     Token,
     decode_text,
     make_template,
+    read_templates,
     tokenize,
 )
 from headway.ext.documents.language_codes import LanguagePair
@@ -60,7 +60,8 @@ def find_inner_texts(token: Token, language: LanguagePair) -> Iterator[MarkedEnt
     if is_kept(token, language.source) and token.name not in EMBEDDED:
         return
     for name in find_names(token):
-        yield _find_attribute(token, name, [*_read_attribute(token.attributes[name])])
+        parts = [*read_templates(token.attributes[name], html.unescape)]
+        yield _find_attribute(token, name, parts)
     yield from _find_direction(token, language)
     for name in find_language_attributes(token):
         if language.replaces(html.unescape(token.attributes[name])):
@@ -88,15 +89,6 @@ def _escape(text: str, before: str) -> str:
     if before == "'":
         return escaped.replace("'", "&#39;")
     return escaped.replace('"', "&quot;") if before else escaped
-
-
-def _read_attribute(source: str) -> Iterator[Part]:
-    """Yield the text and the tags of template engines in an attribute."""
-    for number, raw in enumerate(TEMPLATE.split(source)):
-        if number % 2:
-            yield make_template(raw)
-        elif raw:
-            yield Part("text", raw, html.unescape(raw))
 
 
 def _find_direction(token: Token, language: LanguagePair) -> Iterator[MarkedEntry]:

@@ -7,7 +7,7 @@ reads text behind a > in it. A tag of a template engine is a token before anythi
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -35,6 +35,20 @@ def make_template(source: str) -> Part:
     """Return a tag of a template engine, which stays: what prints something stands for a word, and a text ends at others."""
     is_value = _VALUE.match(source) is not None
     return make_kept(source, " ".join(source.split())) if is_value else Part("break", source)
+
+
+def read_templates(source: str, read: Callable[[str], str]) -> Iterator[Part]:
+    """Yield the text and the tags of template engines in an attribute or a title.
+
+    Args:
+        source: The value.
+        read: Returns what its text means.
+    """
+    for number, raw in enumerate(TEMPLATE.split(source)):
+        if number % 2:
+            yield make_template(raw)
+        elif raw:
+            yield Part("text", raw, read(raw))
 
 
 MARKUP = re.compile(r"<|\{[{%#]")  # may begin here

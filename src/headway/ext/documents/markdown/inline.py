@@ -8,7 +8,7 @@ from markdown_it.token import Token
 
 from headway.ext.documents.html.elements import HIDDEN, VOID, is_kept
 from headway.ext.documents.html.page import find_inner_texts
-from headway.ext.documents.html.tokens import TEMPLATE, make_template, tokenize
+from headway.ext.documents.html.tokens import read_templates, tokenize
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.marked_text import (
     MarkedEntry,
@@ -84,11 +84,7 @@ def _make_title(source: str, start: int, end: int) -> MarkedEntry:
     """Return a title between quotes or brackets."""
     quotes = re.escape(source[start - 1] + source[end])
     special = re.compile(rf"[{quotes}]|\\(?=[!-/:-@\[-`{{-~]|\Z)|&(?=#?\w+;)")
-    parts = [
-        make_template(raw) if number % 2 else Part("text", raw, unescapeAll(raw))
-        for number, raw in enumerate(TEMPLATE.split(source[start:end]))
-        if raw
-    ]
+    parts = [*read_templates(source[start:end], unescapeAll)]
 
     def write(block: Paragraph, translated: Translated) -> str:
         return write_paragraph(block, translated, lambda text: special.sub(r"\\\g<0>", text))
