@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain
 from typing import Protocol
 
 from headway.ext.documents.marked_text import MarkedText
@@ -104,29 +104,26 @@ class EditedFile:
         read: ReadForm = lambda paragraph: None,
     ) -> None:
         self._file, self._edits, self._entries = file, [*edits], entries
-        self._texts = [entry.paragraphs for entry in entries]
-        own = [*chain.from_iterable(self._texts)]
-        found = ((number, read(text)) for number, text in enumerate(own))
-        self._forms = {number: form for number, form in found if form is not None}
-        texts = (
-            self._forms[number].paragraphs if number in self._forms else (text,)
-            for number, text in enumerate(own)
-        )
-        self.paragraphs = [*chain.from_iterable(texts)] if self._forms else own
+        self._texts = [[(own, read(own)) for own in entry.paragraphs] for entry in entries]
+        self.paragraphs = [
+            text
+            for own, form in chain.from_iterable(self._texts)
+            for text in ((own,) if form is None else form.paragraphs)
+        ]
 
     def list_notices(self) -> list[str]:
         """Return what a user should know about the texts that stay, one line for each thing."""
-        stay = sum(not form.paragraphs for form in self._forms.values())
+        forms = (form for _, form in chain.from_iterable(self._texts))
+        stay = sum(form is not None and not form.paragraphs for form in forms)
         return [f"messages of ICU that stay as they are: {stay}"] * bool(stay)
 
     def name_places(self) -> None:
         """Say of each text where it is; see `headway.ext.documents.quality_table.name_places`."""
-        line, at, number = 1, 0, count()
+        line, at = 1, 0
         for entry, texts in zip(self._entries, self._texts, strict=True):
             line, at = line + self._file.text.count("\n", at, entry.start), entry.start
-            for own in texts:
+            for own, form in texts:
                 own.place = own.place or f"line {line}"
-                form = self._forms.get(next(number))
                 for each in form.paragraphs if form else ():
                     each.place = own.place
 
@@ -136,9 +133,9 @@ class EditedFile:
 
     def _list_edits(self, translations: Sequence[Translated]) -> list[Edit]:
         """Return what changes in the file."""
-        left, number, edits = iter(translations), count(), [*self._edits]
+        left, edits = iter(translations), [*self._edits]
         for entry, texts in zip(self._entries, self._texts, strict=True):
-            edits += entry.edit([_write(own, self._forms.get(next(number)), left) for own in texts])
+            edits += entry.edit([_write(own, form, left) for own, form in texts])
         return edits
 
 

@@ -5,7 +5,7 @@ Every element comes back once. The links of words decide where; what has no link
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -178,12 +178,9 @@ class _Placing:
         is_kept = element.is_kept and element.start < element.end
         return self._kept.get(element.start) if is_kept else None
 
-    def _list_kept(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the protected texts that begin in a range: start, end, and where it starts in the paragraph."""
-        for number in range(bisect_left(self._spans, (start,)), len(self._spans)):
-            if self._spans[number][0] >= end:
-                break
-            yield self._spans[number]
+    def _list_kept(self, start: int, end: int) -> list[tuple[int, int, int]]:
+        """Return the protected texts that begin in a range: start, end, and where it starts in the paragraph."""
+        return self._spans[bisect_left(self._spans, (start,)) : bisect_left(self._spans, (end,))]
 
     def _leave_out_others(self, own: Span, span: Span) -> Span:
         """Return a range of the translation for an element, without the protected texts of other elements.
