@@ -145,8 +145,7 @@ async def _run(
             stopping.set_result(caught)
 
     def reload() -> None:
-        reloader.reload_keys()
-        start_task(loop.create_task(reloader.reload_models()))
+        start_task(loop.create_task(reloader.reload()))
 
     for caught in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(caught, stop, caught)
