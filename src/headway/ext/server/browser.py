@@ -3,12 +3,10 @@
 import logging
 import threading
 import webbrowser
+from contextlib import suppress
 from ipaddress import ip_address
-from pathlib import PurePath
 
 log = logging.getLogger("headway.ext.server")
-# They would take the terminal from the server, and cannot show a page that needs scripts.
-CONSOLE_BROWSERS = {"browsh", "elinks", "links", "links2", "lynx", "w3m", "www-browser"}
 
 
 def make_address(host: str, port: int) -> str:
@@ -39,12 +37,7 @@ def open_page(host: str, port: int) -> None:
 
 
 def _open(address: str) -> None:
-    try:
-        browser = webbrowser.get()
-        name = PurePath(getattr(browser, "name", "")).name
-        if name in CONSOLE_BROWSERS:
-            log.warning("%s needs the terminal: open %s yourself", name, address)
-        elif not browser.open(address):
-            log.warning("the browser did not start: open %s yourself", address)
-    except Exception as error:  # anything may be in the variable BROWSER
-        log.warning("no browser (%s): open %s yourself", error, address)
+    with suppress(Exception):  # anything may be in the variable BROWSER
+        if webbrowser.open(address):
+            return
+    log.warning("no browser has started: open %s yourself", address)

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from functools import partial
 
-from headway.cli import add_options
+from headway.cli import Argument, add_options
 
 EXAMPLE = (
     "headway serve runs/en-de\n"
@@ -18,32 +18,27 @@ SETTINGS = ("server", "search")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument(
-        "models",
-        nargs="+",
-        metavar="MODEL",
-        help="run or model directory, or hub name, for each direction",
+    add_options(
+        parser,
+        Argument("MODEL...", "run or model directory, or hub name, for each direction"),
+        Argument("--host HOST", "address to listen on (default: 127.0.0.1, for this machine only)"),
+        Argument("--port PORT", "port to listen on (default: 5000; 0: any free port)"),
+        Argument(
+            "--pivot CODE",
+            "translate through this language if no model translates directly",
+            {"default": ""},
+        ),
+        "--backward MODEL",
+        Argument("--config FILE", "a TOML file with a section [server]"),
+        Argument(
+            "--keys FILE",
+            "file of API keys, one on each line; requests that translate, and all of /v2/, must then send one",
+        ),
+        "--device DEVICE",
+        # A text, as in the variable that may stand for it.
+        Argument("--threads THREADS", "processor threads (default: all)", {"type": str}),
+        Argument("--open", "open the page in a browser"),
     )
-    parser.add_argument(
-        "--host", help="address to listen on (default: 127.0.0.1, for this machine only)"
-    )
-    parser.add_argument("--port", help="port to listen on (default: 5000; 0: any free port)")
-    parser.add_argument(
-        "--pivot",
-        default="",
-        metavar="CODE",
-        help="translate through this language if no model translates directly",
-    )
-    add_options(parser, "--backward MODEL")
-    parser.add_argument("--config", metavar="FILE", help="a TOML file with a section [server]")
-    parser.add_argument(
-        "--keys",
-        metavar="FILE",
-        help="file of API keys, one on each line; requests that translate, and all of /v2/, must then send one",
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--threads", help="processor threads (default: all)")
-    parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def run(args: argparse.Namespace) -> None:
