@@ -9,18 +9,21 @@ from functools import partial
 from headway.ext.documents import (
     DocumentOptions,
     Paragraph,
+    RatedText,
     TextPipeline,
     Translated,
     has_states,
     is_table,
+    mean_quality,
     translate_paragraph,
+    write_table,
 )
 from headway.ext.server.driver import run_jobs
 from headway.ext.server.file_process import FileProcess
 from headway.ext.server.files import FileJob, TranslatedFile, name_translation
 from headway.ext.server.messages import FileRequest
 from headway.ext.server.model_routes import find_route
-from headway.ext.server.quality import QualityReport
+from headway.ext.server.quality import rate_paragraphs
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
 from headway.ext.server.text_threads import Account
@@ -62,19 +65,20 @@ async def _translate(
     )  # fmt: skip
     account, queue = Account.for_characters(job.total, is_file=True), context.server.queue
     found: list[Translated] = []
-    report = QualityReport(route) if request.quality else None
+    rated: list[RatedText] = []
     for chunk in _chunks(paragraphs):
         jobs = [translate_paragraph(pipeline, each) for each in chunk]
         texts = await run_jobs(jobs, queue, account, 0, is_file=True)
-        if report is not None:
-            await queue.threads.run(partial(report.add, chunk, texts), account)
+        if request.quality:
+            rate = partial(rate_paragraphs, route, chunk, texts)
+            rated += await queue.threads.run(rate, account)
         found += [each.for_document(request.finished) for each in texts]
         job.done += sum(len(paragraph.text) for paragraph in chunk)
     name = name_translation(request.file.name, target)
     job.files = [TranslatedFile(name, await process.write(found))]
-    if report is not None:
-        job.quality = round(report.mean, 4)
-        job.files.append(TranslatedFile(f"{name}.quality.tsv", report.table))
+    if request.quality:
+        job.quality = round(mean_quality([(len(row.source), row.quality) for row in rated]), 4)
+        job.files.append(TranslatedFile(f"{name}.quality.tsv", write_table(rated)))
 
 
 async def _open(

@@ -6,9 +6,7 @@ from headway.ext.documents import (
     Paragraph,
     RatedText,
     TextTranslation,
-    mean_quality,
     rate_sentences,
-    write_table,
 )
 from headway.ext.quality import FILE
 from headway.ext.server.messages import RatedSentence
@@ -43,41 +41,24 @@ def check_quality(route: Sequence[Translator]) -> None:
         )
 
 
-class QualityReport:
-    """How good the translation of a file is; it grows with the file's paragraphs.
+def rate_paragraphs(
+    route: Sequence[Translator], paragraphs: Sequence[Paragraph], texts: Sequence[TextTranslation]
+) -> list[RatedText]:
+    """Return the rows of a file's table of quality for some of its paragraphs; those without sentences have none.
 
     Args:
         route: The models. With several, the sentences are those of the last one, so that the table has whole paragraphs.
+        paragraphs: The paragraphs.
+        texts: Their translations.
     """
-
-    def __init__(self, route: Sequence[Translator]) -> None:
-        self._is_direct, self._glossary = len(route) == 1, route[-1].glossary if route else None
-        self._rows: list[RatedText] = []
-        # The length of each paragraph's sentences, and their quality.
-        self._parts: list[tuple[int, float]] = []
-
-    def add(self, paragraphs: Sequence[Paragraph], texts: Sequence[TextTranslation]) -> None:
-        """Add paragraphs and their translations; those without sentences count for nothing."""
-        for paragraph, text in zip(paragraphs, texts, strict=True):
-            if text.sentences:
-                length = sum(len(sentence.source) for sentence in text.sentences)
-                self._parts.append((length, text.quality))
-                place = paragraph.place
-                if self._is_direct:
-                    self._rows += rate_sentences(text, place, self._glossary)
-                else:
-                    row = RatedText(text.quality, place, "", "", paragraph.text, text.text)
-                    self._rows.append(row)
-
-    @property
-    def mean(self) -> float:
-        """The mean quality of the sentences, by their lengths; 1 if there are none."""
-        return mean_quality(self._parts)
-
-    @property
-    def table(self) -> bytes:
-        """A row for each sentence, as `headway.translate_file` writes it."""
-        return write_table(self._rows)
+    rows: list[RatedText] = []
+    for paragraph, text in zip(paragraphs, texts, strict=True):
+        if len(route) == 1:
+            rows += rate_sentences(text, paragraph.place, route[0].glossary)
+        elif text.sentences:
+            row = RatedText(text.quality, paragraph.place, "", "", paragraph.text, text.text)
+            rows.append(row)
+    return rows
 
 
 def list_sentences(text: TextTranslation) -> list[RatedSentence]:
