@@ -142,7 +142,7 @@ def test_files_take_turns_and_go(monkeypatch):
     for gone in (*rated[0], rated[1][0] + "x", rated[1][0].partition(".")[0]):
         with pytest.raises(Rejection, match="if there is room"):
             files.find_file(gone)
-    room = 2 * KEPT_FILES * files.config.file_limit
+    room = files._room
     for large in ([b"x" * (room + 1)], [b"x", b"x" * room]):
         with pytest.raises(Rejection) as raised:
             keep(files, *large)

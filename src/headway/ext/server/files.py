@@ -15,11 +15,9 @@ from headway.ext.server.server_settings import ServerConfig
 
 MOST_JOBS, MOST_OF_A_CLIENT = 20, 10  # that wait or run
 KEPT_SECONDS = 1800.0  # from a translation until its file can no longer be fetched
-KEPT_FILES = (
-    20  # as large as a request may send, each with a table of quality as large; then the oldest go
-)
+KEPT_FILES = 20  # of the largest size, each with a table of quality as large; then the oldest go
 LONGEST_NAME = 100  # characters
-MOST_FILES = 10_000  # however small they are: their names take room, too
+BYTES_OF_A_JOB = 16_384  # however small its files are
 GONE = "There is no such file: translated files are kept for 30 minutes, if there is room"
 
 
@@ -83,8 +81,8 @@ class FileJob:
 
     @property
     def size(self) -> int:
-        """Bytes of its files."""
-        return sum(len(file.data) for file in self.files)
+        """Bytes of its files, and of what else is known about it."""
+        return BYTES_OF_A_JOB + sum(len(file.data) for file in self.files)
 
     @property
     def seconds_remaining(self) -> int | None:
@@ -109,8 +107,7 @@ class Files:
         self.config = config
         self.processes = FileProcesses(config.file_jobs)
         self._jobs: dict[str, FileJob] = {}  # in the order in which they have started, or ended
-        self._room = 2 * KEPT_FILES * config.file_limit  # bytes
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._room = KEPT_FILES * (2 * config.file_limit + BYTES_OF_A_JOB)
 
     def start(self, client: str, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
         """Do the work of a job while its client asks how far it is.
@@ -123,14 +120,13 @@ class Files:
         Raises:
             Rejection: 429 if too many files wait, of all clients or of this one.
         """
-        own = sum(each.client == client and not each.ended_at for each in self._jobs.values())
-        if len(self._tasks) >= MOST_JOBS or own >= MOST_OF_A_CLIENT:
+        going_on = [each for each in self._jobs.values() if not each.ended_at]
+        own = sum(each.client == client for each in going_on)
+        if len(going_on) >= MOST_JOBS or own >= MOST_OF_A_CLIENT:
             work.close()
             raise overloaded(60)
         self._jobs[job.name] = job
-        job.task = task = asyncio.ensure_future(self._run(job, work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        job.task = asyncio.ensure_future(self._run(job, work))
 
     async def _run(self, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
         try:
@@ -206,20 +202,17 @@ class Files:
     async def close(self) -> None:
         """End all jobs, and the processes."""
         await asyncio.sleep(0)  # a task that has not begun would not say that its job has ended
-        for task in self._tasks:
+        tasks = [job.task for job in self._jobs.values() if job.task is not None]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         self.processes.close()
 
     def _forget_old(self) -> None:
         ended = [job for job in self._jobs.values() if job.ended_at]  # the oldest first
         size, now = sum(job.size for job in ended), time.monotonic()
-        for number, job in enumerate(ended):
-            is_old = now - job.ended_at > KEPT_SECONDS or len(ended) - number > MOST_FILES
-            if not is_old and size <= self._room:
+        for job in ended:
+            if size <= self._room and now - job.ended_at <= KEPT_SECONDS:
                 return
             size -= job.size
-            if is_old:
-                del self._jobs[job.name]
-            else:  # its client is told why there is no file
-                job.files, job.error = [], job.error or GONE
+            del self._jobs[job.name]

@@ -12,7 +12,7 @@ from headway.ext.server.deepl.messages import (
 )
 from headway.ext.server.deepl.text import check_formality, check_glossary
 from headway.ext.server.file_translation import translate_upload
-from headway.ext.server.files import GONE, FileJob, TranslatedFile, Upload
+from headway.ext.server.files import FileJob, TranslatedFile, Upload
 from headway.ext.server.messages import FileRequest
 from headway.ext.server.rejection import Rejection
 from headway.ext.server.server import Context
@@ -99,6 +99,5 @@ def _find_job(request: DeepLDocumentKeyRequest, context: Context) -> FileJob:
 def _find_files(request: DeepLDocumentKeyRequest, context: Context) -> list[TranslatedFile]:
     job = _find_job(request, context)
     if not job.files:
-        error = job.error or "Document translation is not done"
-        raise Rejection(404 if error == GONE else 503, error)
+        raise Rejection(503, job.error or "Document translation is not done")
     return job.files
