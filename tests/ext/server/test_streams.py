@@ -137,6 +137,6 @@ def test_a_stream_ends_when_its_client_leaves(models, monkeypatch):
     closed = replace_translation(monkeypatch, "one")
     status, answer, _ = stream(server, limit=2)  # the status and one part
     assert status == 200
-    assert answer.count("event: ") == 1
+    assert answer.count("event: token") == 1
     assert closed == ["stream"]
     assert server.admission.pending == 0

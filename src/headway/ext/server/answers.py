@@ -9,13 +9,23 @@ from urllib.parse import quote
 
 import msgspec
 from starlette.responses import Response
-from starlette.types import Receive, Send
+from starlette.types import Message, Receive, Send
 
 from headway.ext.server.files import TranslatedFile
-from headway.ext.server.rejection import Rejection, overloaded
+from headway.ext.server.rejection import Rejection, client_left, overloaded
 
 T = TypeVar("T")
 DEEPL = "/v2/"  # the addresses of DeepL
+# How a stream of events begins.
+EVENTS: Message = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [
+        (b"content-type", b"text/event-stream; charset=utf-8"),
+        (b"cache-control", b"no-store"),
+        (b"x-accel-buffering", b"no"),
+    ],
+}
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # the one answer that is plain text
 
 
@@ -60,65 +70,43 @@ async def wait_for_disconnect(receive: Receive) -> None:
         pass
 
 
-async def run_while_connected(
-    work: Coroutine[Any, Any, T], receive: Receive
-) -> asyncio.Task[T] | None:
+async def run_while_connected(work: Coroutine[Any, Any, T], receive: Receive) -> T:
     """Run work until it is done or the client leaves, which cancels the work.
 
-    Returns:
-        The finished task, or None if the client left first.
+    Raises:
+        Rejection: If the client has left.
     """
     task = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(wait_for_disconnect(receive))
     try:
         await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            return None
-        task.result()  # raises what the work raised
-        return task
+            raise client_left()
+        return task.result()
     finally:
         for either in (task, leaving):
             either.cancel()
         await asyncio.gather(task, leaving, return_exceptions=True)
 
 
-class EventStream:
-    """Server-sent events: ``token`` for each part of a text, then ``done``, or ``error``.
+async def send_parts(parts: AsyncGenerator[str, None], send: Send) -> None:
+    """Send the parts of a text as server-sent events: ``token`` for each, then ``done`` with the whole text.
 
-    The status is sent with the first event, so that a request that is rejected before keeps the
-    status of its rejection. Later the stream ends with an ``error`` event.
-
-    Args:
-        send: Of ASGI.
+    The status is sent with the first event, so that a request that is rejected before keeps the status of its
+    rejection; later the stream ends with an event ``error``.
     """
+    text = ""
+    async with aclosing(parts):
+        async for part in parts:
+            if part:
+                if not text:
+                    await send(EVENTS)
+                text += part
+                await send(make_event("token", {"text": part}))
+    await send(make_event("done", {"translatedText": text}))
 
-    def __init__(self, send: Send) -> None:
-        self.send = send
-        self.is_started = False
 
-    async def send_text(self, parts: AsyncGenerator[str, None]) -> None:
-        """Send the parts of a text as they come, and then the whole text."""
-        text = ""
-        async with aclosing(parts):
-            async for part in parts:
-                if part:
-                    text += part
-                    await self._send_event("token", {"text": part})
-        await self._send_event("done", {"translatedText": text}, is_last=True)
-
-    async def send_error(self, message: str) -> None:
-        """Send why the stream ends."""
-        await self._send_event("error", {"error": message}, is_last=True)
-
-    async def _send_event(
-        self, name: str, values: Mapping[str, str], is_last: bool = False
-    ) -> None:
-        if not self.is_started:
-            self.is_started = True
-            headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-            head = Response(headers=headers, media_type="text/event-stream")
-            del head.headers["content-length"]
-            start = {"type": "http.response.start", "status": 200, "headers": head.raw_headers}
-            await self.send(start)
-        body = b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(values))
-        await self.send({"type": "http.response.body", "body": body, "more_body": not is_last})
+def make_event(name: str, values: Mapping[str, str]) -> Message:
+    """Return the message with a server-sent event; ``token`` is never the last one."""
+    body = b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(values))
+    return {"type": "http.response.body", "body": body, "more_body": name == "token"}

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 
 from starlette.requests import Request
@@ -18,16 +18,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headway.ext.server.admission import is_work
 from headway.ext.server.answers import (
     DEEPL,
-    EventStream,
     error_response,
+    make_event,
     make_response,
     overload_response,
     run_while_connected,
+    send_parts,
 )
 from headway.ext.server.messages import EmptyRequest
 from headway.ext.server.openapi import Address
 from headway.ext.server.page_files import page_files
-from headway.ext.server.rejection import CLIENT_LEFT, Rejection, reject
+from headway.ext.server.rejection import Rejection, reject
 from headway.ext.server.routes import list_addresses
 from headway.ext.server.server import Context, Server
 from headway.ext.server.validation import RequestParser
@@ -97,7 +98,7 @@ class App:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *added]
+                message = {**message, "headers": [*message.get("headers", []), *added]}
             body = message.get("body", b"")
             if len(body) <= PORTION:
                 await send(message)
@@ -126,6 +127,8 @@ class App:
             rejection = reject(error)
             if not status:
                 await answer(error_response(scope["path"], rejection))
+            else:
+                await send(make_event("error", {"error": rejection.message}))
         finally:
             self.answered += bool(status)
             self._record(scope["method"], path, status, time.monotonic() - started)
@@ -192,30 +195,23 @@ class _Endpoint:
         Raises:
             Rejection: If the request is rejected before anything was sent.
         """
-        http, events = Request(scope, receive), EventStream(send)
+        http = Request(scope, receive)
         if self.address.is_open:
             found = await self.address.handler(Context(self.server, http))
             await make_response(found)(scope, receive, send)
             return
-        try:
-            async with self.server.admission.admit(http, self.parser) as (client, request):
-                given = [] if self.address.request is None else [request]
-                work = self.address.handler(*given, Context(self.server, http, client))
-                task = await run_while_connected(_run(work, events), receive)
-        except Exception as error:
-            if not events.is_started:
-                raise
-            await events.send_error(reject(error).message)
-        else:
-            if not events.is_started:
-                left = Response(status_code=CLIENT_LEFT)
-                response = left if task is None else make_response(task.result())
-                await response(scope, receive, send)
+        async with self.server.admission.admit(http, self.parser) as (client, request):
+            given = [] if self.address.request is None else [request]
+            work = self.address.handler(*given, Context(self.server, http, client))
+            response = await run_while_connected(_run(work, send), receive)
+        if response is not None:
+            await response(scope, receive, send)
 
 
-async def _run(work: Any, events: EventStream) -> Any:
-    """Return what a handler returns; a text that comes in parts is sent instead."""
+async def _run(work: Coroutine[Any, Any, Any], send: Send) -> Response | None:
+    """Return the response with what a handler returns; of a text that comes in parts the answer is sent, and there is none."""
     found = await work
     if isinstance(found, AsyncGenerator):
-        return await events.send_text(found)
-    return found
+        await send_parts(found, send)
+        return None
+    return make_response(found)

@@ -24,6 +24,11 @@ class Rejection(Exception):
         self.status, self.message, self.headers = status, message, dict(headers or {})
 
 
+def client_left() -> Rejection:
+    """Return the rejection of a request whose client has disconnected."""
+    return Rejection(CLIENT_LEFT, "The client left")
+
+
 def missing_field(name: str) -> Rejection:
     """Return the rejection of a request without a required field."""
     return Rejection(400, f"Invalid request: missing {name} parameter")

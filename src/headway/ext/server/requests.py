@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from headway.ext.server.answers import DEEPL
 from headway.ext.server.files import Upload
-from headway.ext.server.rejection import CLIENT_LEFT, Rejection
+from headway.ext.server.rejection import Rejection, client_left
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.text_threads import Account, TextThreads
 from headway.ext.server.validation import RequestParser
@@ -126,7 +126,7 @@ async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenera
                     raise too_large
                 yield chunk
     except ClientDisconnect:
-        raise Rejection(CLIENT_LEFT, "The client left") from None
+        raise client_left() from None
     except TimeoutError:
         headers = {"Connection": "close"}
         raise Rejection(408, "The request did not arrive in time", headers) from None
