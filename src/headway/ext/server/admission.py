@@ -10,13 +10,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from typing import TypeVar
 
 from msgspec import Struct
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Scope
 
 from headway.ext.server.answers import DEEPL
@@ -24,8 +24,8 @@ from headway.ext.server.clients import Clients
 from headway.ext.server.keys import Keys
 from headway.ext.server.metrics import Metrics
 from headway.ext.server.queue import TranslationQueue
-from headway.ext.server.rejection import Rejection, overloaded
-from headway.ext.server.requests import is_file_form, read_body, read_fields
+from headway.ext.server.rejection import Rejection, client_left, overloaded
+from headway.ext.server.requests import check_body, is_file_form, read_fields, too_large
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.validation import RequestParser
 
@@ -154,23 +154,31 @@ class Admission:
         cannot keep out those that have one, by sending slowly or much.
 
         Raises:
-            Rejection: As `read_body`; 429 if there is no room.
+            Rejection: As `check_body`; 408 if the body does not arrive in time, 429 if there is no room.
         """
         config, is_known = self.config, client is not None
         limit = config.body_limit + (config.file_limit if has_file else 0)
         room = BODIES * limit if is_known else max(limit, round(STRANGERS * BODIES * limit))
         kind, body = (is_known, has_file), bytearray()
+        check_body(request.headers, limit)
+        seconds = config.deadline if has_file else config.idle_seconds
         try:
             self._arriving += 1
             try:
-                seconds = config.deadline if has_file else config.idle_seconds
-                async with aclosing(read_body(request, limit, seconds)) as chunks:
-                    async for chunk in chunks:
+                async with asyncio.timeout(seconds):
+                    async for chunk in request.stream():
+                        if len(body) + len(chunk) > limit:
+                            raise too_large(limit)
                         if self._bytes[kind] + len(chunk) > room:
                             self.metrics.rejected.inc()
                             raise overloaded(1)
                         self._bytes[kind] += len(chunk)
                         body += chunk
+            except ClientDisconnect:
+                raise client_left() from None
+            except TimeoutError:
+                headers = {"Connection": "close"}
+                raise Rejection(408, "The request did not arrive in time", headers) from None
             finally:
                 self._arriving -= 1
             yield bytes(body)

@@ -71,16 +71,12 @@ class Models:
         """Return the codes that a language can be translated into, itself included."""
         return [code for code in self.codes if self.find_route(source, code) is not None]
 
-    def find_code(self, code: str) -> str | None:
-        """Return the code that the models use for a language; None: the language is not served."""
-        return find_code(code, self.codes)
-
     @cached_property
     def aliases(self) -> dict[str, list[str]]:
         """For each code, the other ones by which clients may name the language."""
         found: dict[str, list[str]] = {code: [] for code in self.codes}
         for name in (*NAMES, *OLD_CODES):
-            code = self.find_code(name)
+            code = find_code(name, self.codes)
             if code is not None and code != name:
                 found[code].append(name)
         return found
@@ -91,7 +87,7 @@ class Models:
         Raises:
             Rejection: 400 if the language is not served; the message begins as LibreTranslate's.
         """
-        found = self.find_code(code)
+        found = find_code(code, self.codes)
         if found is None:
             known = ", ".join(self.codes)
             raise Rejection(400, f"{code[:20]} is not supported: {field} must be one of {known}")

@@ -4,21 +4,20 @@ JSON, ``application/x-www-form-urlencoded``, ``multipart/form-data`` and the que
 use by clients of LibreTranslate.
 """
 
-import asyncio
 import codecs
 import re
-from collections.abc import AsyncGenerator
 from functools import partial
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import msgspec
 from python_multipart.multipart import Field, File, create_form_parser
-from starlette.requests import ClientDisconnect, Request
+from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from headway.ext.server.answers import DEEPL
 from headway.ext.server.files import Upload
-from headway.ext.server.rejection import Rejection, client_left
+from headway.ext.server.rejection import Rejection
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.text_threads import Account, TextThreads
 from headway.ext.server.validation import RequestParser
@@ -99,37 +98,22 @@ def _read(
     return {n: values if is_list and len(values) > 1 else values[0] for n, values in found.items()}
 
 
-async def read_body(request: Request, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
-    """Yield the parts of a body as they come, and count their bytes.
-
-    Args:
-        request: The request.
-        limit: Bytes that the body may have.
-        seconds: Time in which it must arrive.
+def check_body(headers: Headers, limit: int) -> None:
+    """Check what the header of a request says of its body, which may have so many bytes.
 
     Raises:
-        Rejection: 413 as soon as the body is too large, 408 if it does not arrive in time, 415 if it
-            is compressed.
+        Rejection: 413 if it is too large, 415 if it is compressed.
     """
-    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise Rejection(415, "Compressed requests are not supported")
-    too_large = Rejection(413, f"The request is larger than {limit} bytes")
-    announced = request.headers.get("content-length", "0").strip(" \t")
+    announced = headers.get("content-length", "0").strip(" \t")
     if not announced.isdecimal() or len(announced) > 18 or int(announced) > limit:
-        raise too_large
-    size = 0
-    try:
-        async with asyncio.timeout(seconds):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > limit:
-                    raise too_large
-                yield chunk
-    except ClientDisconnect:
-        raise client_left() from None
-    except TimeoutError:
-        headers = {"Connection": "close"}
-        raise Rejection(408, "The request did not arrive in time", headers) from None
+        raise too_large(limit)
+
+
+def too_large(limit: int) -> Rejection:
+    """Return the rejection of a body that has more bytes than it may have."""
+    return Rejection(413, f"The request is larger than {limit} bytes")
 
 
 def _parse_json(body: bytes, parser: RequestParser[Any]) -> dict[str, Any]:

@@ -119,13 +119,11 @@ class TextTranslator:
         if not route:
             yield text
             return
-        translator, is_admitted = route[-1], len(route) > 1
-        if not is_admitted:
-            self._check_room(route, len(text))
+        translator = route[-1]
         pipeline = TextPipeline([translator], is_split=self.is_split)
         cut = partial(_cut, pipeline, text)
         split, lines = await self.queue.threads.run(cut, Account.for_characters(len(text)))
-        if not is_admitted:  # as a whole, so that it is not rejected halfway
+        if len(route) == 1:  # as a whole, so that it is not rejected halfway
             self.queue.check_room(sum(load_of(len(piece.ids)) for line in lines for piece in line))
         first, *others = split.target_gaps(translator.languages)
         yield first
