@@ -1,6 +1,7 @@
 """What waits in the server's queue: requests of jobs, and other calls."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -52,13 +53,12 @@ class JobGroup:
 
     Attributes:
         key: What jobs have in common that may share a batch.
-        is_search: Whether the jobs search for translations.
         turn: That of the queue when the group came, and the tokens of the group that have started since; -inf: the
             group goes first.
-        queued_at: Time in seconds.
         done: Set by the event loop when all jobs are done, or the first has failed.
         is_file: Whether the work is for a file, for which nobody is rejected.
         is_counted: Whether others are rejected if there is too much of it: not for files, nor for reading what was found.
+        queued_at: Time in seconds.
         waiting: The jobs that have not started.
         work: Of the waiting jobs, in tokens.
         unfinished: Jobs that wait or run.
@@ -67,11 +67,10 @@ class JobGroup:
 
     key: Hashable
     turn: float
-    queued_at: float
     done: asyncio.Future[None]
-    is_search: bool = False
     is_file: bool = False
     is_counted: bool = True
+    queued_at: float = field(default_factory=time.monotonic)
     waiting: deque["QueuedJob"] = field(default_factory=deque)
     work: int = 0
     unfinished: int = 0

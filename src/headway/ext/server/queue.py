@@ -72,13 +72,13 @@ class TranslationQueue:
         groups: dict[Hashable, JobGroup] = {}
         jobs: list[QueuedJob] = []
         for request in requests:
-            key, is_search = request.key, isinstance(request, Find)
+            key = request.key
             if key not in groups:
-                turn, now, done = self.waiting.turn, time.monotonic(), loop.create_future()
-                is_counted = not is_file and not isinstance(request, Read)
-                groups[key] = JobGroup(key, turn, now, done, is_search, is_file, is_counted)
+                is_counted = not (is_file or isinstance(request, Read))
+                done = loop.create_future()
+                groups[key] = JobGroup(key, self.waiting.turn, done, is_file, is_counted)
             jobs.append(groups[key].add(request))
-        searched = sum(group.load for group in groups.values() if group.is_search)
+        searched = sum(job.work for job in jobs if isinstance(job.request, Find))
         if searched and texts and not (is_admitted or is_file):
             self.typical_text = 0.95 * self.typical_text + 0.05 * searched / texts
         return await self._finish([*groups.values()], jobs, 0 if is_file else texts)
@@ -171,7 +171,7 @@ class TranslationQueue:
         """Update the speed and the metrics after a batch."""
         tokens = sum(job.tokens for job in batch)
         self.running_tokens -= sum(job.load for job in batch)
-        if batch[0].group.is_search:
+        if isinstance(batch[0].request, Find):
             self.speed.add_batch(sum(job.work for job in batch), seconds)
         else:
             self.speed.add_other_work(seconds)
