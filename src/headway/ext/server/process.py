@@ -134,18 +134,14 @@ async def _run(
 ) -> signal.Signals:
     loop, config = asyncio.get_running_loop(), server.config
     stopping: asyncio.Future[signal.Signals] = loop.create_future()
-    tasks: set[asyncio.Task[object]] = set()
-
-    def start_task(task: asyncio.Task[object]) -> None:
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
+    tasks: list[asyncio.Task[None]] = []
 
     def stop(caught: signal.Signals) -> None:
         if not stopping.done():
             stopping.set_result(caught)
 
     def reload() -> None:
-        start_task(loop.create_task(reloader.reload()))
+        tasks.append(loop.create_task(reloader.reload()))
 
     for caught in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(caught, stop, caught)
@@ -159,9 +155,9 @@ async def _run(
     try:
         reserved.listen(BACKLOG)
         freeze_garbage()
-        start_task(loop.create_task(_look_after(server)))
+        tasks.append(loop.create_task(_look_after(server)))
         if config.watch_seconds:
-            start_task(loop.create_task(reloader.watch(config.watch_seconds)))
+            tasks.append(loop.create_task(reloader.watch(config.watch_seconds)))
         log.info("listening at %s", make_address(host, port))
         if opens_page:
             open_page(host, port)

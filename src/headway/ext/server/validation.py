@@ -11,8 +11,6 @@ from headway.ext.server.files import Upload
 from headway.ext.server.rejection import Rejection, missing_field
 from headway.ext.server.server_settings import ServerConfig
 
-# Besides those that msgspec reads: 1, 0, true and false.
-FLAGS = {"yes": True, "on": True, "no": False, "off": False}
 # Python's words in what msgspec says, and those of clients.
 WORDS = {
     "`": "",
@@ -98,8 +96,7 @@ class RequestParser(Generic[R]):
             ):  # LibreTranslate takes whatever Python reads as one, and no empty text
                 given[name] = _read_number(name, value)
             elif value not in ("", []):
-                is_word = kinds[name] is bool and isinstance(value, str)
-                given[name] = FLAGS.get(value.lower(), value) if is_word else value
+                given[name] = value
         try:
             return msgspec.convert(given, self.kind, strict=False)
         except msgspec.ValidationError as error:
