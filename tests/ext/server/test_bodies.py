@@ -19,6 +19,7 @@ from headway.ext.server.validation import RequestParser
 from support.server import client_of
 
 PARSER = RequestParser(TranslateRequest, ServerConfig())
+FILES = RequestParser(FileRequest, ServerConfig())
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 PARTS, PART = (
     "multipart/form-data; boundary=x",
@@ -89,6 +90,32 @@ def test_a_form_is_read_as_python_reads_it():
             fields.setdefault(name, value)
         expected = {n: fields[n] for n in PARSER.types if n in fields}
         assert read(body.encode(), FORM)[0] == expected, body
+
+
+def test_the_parts_of_any_form_are_read_or_refused():
+    chooser = random.Random(1)
+    signs = (
+        b"--x", b"--x--", b"\r\n", b"\r\n\r\n", b"--", b"\r", b"\n", b"a", b"\xff", b"\0", b'"', b";", b"=", b":", b"--x\r\n",
+        b"Content-Disposition: form-data; name=q", b'Content-Disposition: form-data; name="file"; filename="a"',
+        b"Content-Transfer-Encoding: base64", b"Content-Transfer-Encoding: quoted-printable", b"=C3=A9", b"6Q==",
+    )  # fmt: skip
+    seen = {"read": 0, "refused": 0}
+    for number in range(2_000):
+        parts = [chooser.choice(signs) for _ in range(chooser.randint(0, 12))]
+        if number % 2:  # half of them begin as a part does
+            parts[:0] = [b"--x\r\n", chooser.choice(signs[-6:-4]), b"\r\n\r\n"]
+        if number % 3:
+            parts += [b"\r\n--x--\r\n"]
+        kind = (
+            PARTS
+            if number % 7
+            else chooser.choice(["multipart/form-data", PARTS + "\0", PARTS + '"'])
+        )
+        fields, *_ = read(b"".join(parts), kind, FILES)
+        seen["refused" if isinstance(fields, Rejection) else "read"] += 1
+        if isinstance(fields, Rejection):
+            assert fields.status == 400
+    assert min(seen.values()) > 300, seen
 
 
 @pytest.mark.parametrize(
