@@ -102,14 +102,14 @@ def reserve_address(host: str, port: int) -> socket.socket:
     return reserved
 
 
-def run_server(
+async def run_server(
     server: Server,
     reserved: socket.socket,
     reloader: Reloader,
     early: Sequence[int] = (),
     *,
     opens_page: bool = False,
-) -> None:
+) -> signal.Signals:
     """Answer requests until SIGTERM or SIGINT; requests that were accepted by then are answered, some of them with 503.
 
     Args:
@@ -118,20 +118,10 @@ def run_server(
         reloader: Reads models and keys again on SIGHUP.
         early: Each SIGHUP that has come before this function handles it.
         opens_page: Whether to open the page in a browser of this machine.
+
+    Returns:
+        The signal.
     """
-    caught = asyncio.run(_run(server, reserved, reloader, early, opens_page=opens_page))
-    if caught != signal.SIGTERM:  # SIGTERM is how a service is stopped: the command has succeeded
-        signal.raise_signal(caught)
-
-
-async def _run(
-    server: Server,
-    reserved: socket.socket,
-    reloader: Reloader,
-    early: Sequence[int],
-    *,
-    opens_page: bool,
-) -> signal.Signals:
     loop, config = asyncio.get_running_loop(), server.config
     stopping: asyncio.Future[signal.Signals] = loop.create_future()
     tasks: list[asyncio.Task[None]] = []

@@ -1,6 +1,7 @@
 """``headway serve``: models behind HTTP, with LibreTranslate's interface."""
 
 import argparse
+import asyncio
 import os
 import signal
 from collections.abc import Sequence
@@ -100,4 +101,6 @@ def _serve(args: argparse.Namespace, early: Sequence[int]) -> None:
     configure_server_process(settings)
     if ignored := unused_variables(os.environ):
         log.warning("not used here: %s; see docs/serving.md", ", ".join(ignored))
-    run_server(server, reserved, reloader, early, opens_page=args.open)
+    caught = asyncio.run(run_server(server, reserved, reloader, early, opens_page=args.open))
+    if caught != signal.SIGTERM:  # SIGTERM is how a service is stopped: the command has succeeded
+        signal.raise_signal(caught)
