@@ -109,11 +109,10 @@ class Files:
         self._jobs: dict[str, FileJob] = {}  # in the order in which they have started, or ended
         self._room = KEPT_FILES * (2 * config.file_limit + BYTES_OF_A_JOB)
 
-    def start(self, client: str, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, job: FileJob, work: Coroutine[Any, Any, None]) -> None:
         """Do the work of a job while its client asks how far it is.
 
         Args:
-            client: The name of the key's owner, or the address of the client.
             job: Changed by the work.
             work: Translates a file, when its turn comes.
 
@@ -121,7 +120,7 @@ class Files:
             Rejection: 429 if too many files wait, of all clients or of this one.
         """
         going_on = [each for each in self._jobs.values() if not each.ended_at]
-        own = sum(each.client == client for each in going_on)
+        own = sum(each.client == job.client for each in going_on)
         if len(going_on) >= MOST_JOBS or own >= MOST_OF_A_CLIENT:
             work.close()
             raise overloaded(60)

@@ -64,7 +64,7 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch):
 
     def start(client="", until=None):
         job = FileJob(client, key="KEY")
-        files.start(client, job, work(job, until or asyncio.Event()))
+        files.start(job, work(job, until or asyncio.Event()))
         return job
 
     def find(job, key="key", owner=""):
@@ -96,7 +96,7 @@ def test_jobs_wait_end_and_are_forgotten(monkeypatch):
             (ValueError("secret"), "Internal Server Error"),
         ):
             failing = FileJob("", key="KEY")
-            files.start("", failing, fail(error))
+            files.start(failing, fail(error))
             await asyncio.sleep(0.01)
             assert find(failing).error == message
         await asyncio.sleep(0.4)  # the second job is over its deadline

@@ -45,7 +45,7 @@ async def upload_document(request: DeepLDocumentRequest, context: Context) -> De
     if route:
         await context.prepare(route, named, request.quality)  # rejects what is wrong now
     job = FileJob(context.client, key=secrets.token_hex(32).upper())
-    context.server.files.start(context.client, job, _translate(order, job, context))
+    context.server.files.start(job, _translate(order, job, context))
     return {"document_id": job.name, "document_key": job.key}
 
 
