@@ -57,6 +57,21 @@ def test_many_elements_take_linear_time(source):
     assert grows_less(write, 400, 10)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_elements_in_elements_take_linear_time(seed):
+    chooser = random.Random(seed)
+    outer, inner = chooser.choices(["b", "i", "a href=x", "span class=a"], k=2)
+    words = [chooser.choice(["a ", "a", ""]) for _ in range(2)]
+    unit = f"<{outer}>{words[0]}<{inner}>b</{inner.split()[0]}>{words[1]}</{outer.split()[0]}> "
+
+    def write(count):
+        page = HtmlPage("a " + unit * count)
+        [block] = page.paragraphs
+        page.write([Translated(block.text.upper(), WordLinks.identity(block.text))])
+
+    assert grows_less(write, 1000, 7), unit
+
+
 def test_a_sentence_without_spaces_is_divided():
     texts = ["the dog", "sees a cat"]
     found = linked(" ".join(texts), "犬は、猫を見る。", (0, 0), (1, 0), (4, 2), (2, 4), (2, 5))

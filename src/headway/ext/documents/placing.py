@@ -60,6 +60,8 @@ class _Placing:
 
     def __init__(self, paragraph: Paragraph, translated: Translated, links: WordLinks) -> None:
         self._text, self._target, self._links = paragraph.text, translated.text, links
+        text = paragraph.text
+        self._ends = len(text) - len(text.lstrip()), len(text.rstrip())  # of its words
         self._kept = translated.kept
         self._spans = sorted((start, end, own) for own, (start, end) in translated.kept.items())
         self._elements = [*walk(paragraph.elements)]
@@ -244,13 +246,12 @@ class _Placing:
             if element.is_kept and (others or is_whole or not is_linked):
                 last = first  # to replace the words would lose the translation of others
             placed.append((first, last, element))
-        # Elements at one place keep the order of the source, but for protected texts in one word.
-        begins = [*(start for start, _ in self._links.target), len(self._target)]
-
         def order(item: WordRange) -> tuple[int, int, int, bool]:
+            # Elements at one place keep the order of the source, but for protected texts in one word.
             first, last, element = item
-            start = starts.get(element.start, begins[first])
-            return first, last, start, element.start not in starts
+            following = self._links.target[first : first + 1]
+            begin = following[0][0] if following else len(self._target)
+            return first, last, starts.get(element.start, begin), element.start not in starts
 
         placed.sort(key=order)
         return placed
@@ -333,7 +334,7 @@ class _Placing:
             before, after = self._find_rest_of_word(element)
             if is_translatable(before + after):  # the rest of the word must not be lost
                 return (b, b) if is_translatable(before) else (a, a)
-        if not (text[: element.start] + text[element.end :]).strip():
+        if element.start <= self._ends[0] and self._ends[1] <= element.end:
             return span  # around all of the text
         # Punctuation in the element stays inside of it, and all other outside.
         inside = text[element.start : element.end]
