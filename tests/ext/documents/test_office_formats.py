@@ -14,6 +14,7 @@ from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions, Paragraph, Translated, walk
 from headway.text.word_links import WordLinks
 from headway.text.words import find_words
+from support.bounds import grows_less
 from support.cases import each_case, own_rows
 from support.document_promises import changed, damaged, unchanged
 from support.documents import expand, make_file, translate
@@ -130,6 +131,17 @@ def field(instruction, result):
 def merged(content):
     """Return the source of runs without borders between those without properties."""
     return content.replace("</w:r><w:r>", "")
+
+
+@pytest.mark.parametrize("mark", ["br", "tab", "noBreakHyphen", "footnoteReference"])
+def test_the_time_for_a_paragraph_grows_with_its_runs(mark):
+    unit = f"{run('a')}<w:r><w:{mark}/></w:r>"
+
+    def write(count):
+        document = open_document(make_word(f"<w:p>{unit * count}</w:p>"), "x.docx")
+        document.write([upper(paragraph) for paragraph in document.paragraphs])
+
+    assert grows_less(write, 3000, 8)
 
 
 @each_case

@@ -337,12 +337,13 @@ class _Writer:
     def _write_text(self, text: str) -> None:
         """Write text without line breaks into a run."""
         run = self._start_run(self._open[-1][1] or Style(""))
-        if not len(run) or local_name(run[-1]) != "t":
-            SubElement(run, f"{self._namespace}t").text = ""
-        run[-1].text += self._dialect.write(text)
-        run[-1].attrib.pop(_SPACE, None)
-        if self._dialect.is_trimmed and run[-1].text != run[-1].text.strip():
-            run[-1].set(_SPACE, "preserve")
+        last = next(run.iterchildren(reversed=True), None)  # its length would have to be counted
+        if last is None or local_name(last) != "t":
+            last = SubElement(run, f"{self._namespace}t")
+        last.text = (last.text or "") + self._dialect.write(text)
+        last.attrib.pop(_SPACE, None)
+        if self._dialect.is_trimmed and last.text != last.text.strip():
+            last.set(_SPACE, "preserve")
 
     def _start_run(self, style: Style | None) -> Node:
         """Return the run that goes on, or a new one; None: what holds runs."""
