@@ -4,7 +4,6 @@ Every element comes back once. The links of words decide where; what has no link
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,9 +17,9 @@ from headway.ext.documents.element_places import (
     is_behind_word,
     is_mark,
     is_trailing,
-    strip_marks,
 )
 from headway.ext.documents.paragraph import Element, Paragraph, Translated, walk
+from headway.ext.documents.word_parts import WordParts
 from headway.ext.protect import between, overlapped, translate_range
 from headway.text import Span, WordLinks, is_translatable
 
@@ -52,11 +51,7 @@ def place(paragraph: Paragraph, translated: Translated) -> list[str | Placed]:
 
 
 class _Placing:
-    """A paragraph, its translation, and where its elements go.
-
-    Elements around a part of a word, such as the 2 in CO2, stand around the same part where the translation has the word;
-    the marks beside a word are no part of it.
-    """
+    """A paragraph, its translation, and where its elements go."""
 
     def __init__(self, paragraph: Paragraph, translated: Translated, links: WordLinks) -> None:
         self._text, self._target, self._links = paragraph.text, translated.text, links
@@ -65,29 +60,12 @@ class _Placing:
         self._kept = translated.kept
         self._spans = sorted((start, end, own) for own, (start, end) in translated.kept.items())
         self._elements = [*walk(paragraph.elements)]
-        # The word of each element that is a part of one, by its place.
-        self._parts: dict[Span, int] = {}
-        self._counts = Counter[int]()  # of such elements of each word, but for protected texts
-        attached = set[int]()  # words behind or in which an element without text stands
-        for element in self._elements:
-            place = element.start, element.end
-            if element.start == element.end:
-                attached |= {*range(*overlapped(links.source, (element.start - 1, element.end)))}
-                continue
-            first, last = overlapped(links.source, place)
-            if last - first == 1:
-                start, end = strip_marks(self._text, links.source[first])
-                is_inside = start < element.start < end or start < element.end < end
-                if not is_inside and start < end and (element.end <= start or end <= element.start):
-                    self._parts[place] = first  # of the marks beside a word
-                if is_inside:
-                    self._counts[first] += place not in self._parts and not element.is_kept
-                    self._parts[place] = first
-        self.pairs = self._choose_pairs(attached)
+        self._parts = WordParts(self._elements, self._text, self._target, links)
+        self.pairs = self._choose_pairs()
 
-    def _choose_pairs(self, attached: set[int]) -> list[tuple[int, int]]:
+    def _choose_pairs(self) -> list[tuple[int, int]]:
         """Return the links, sorted; a protected text is linked to itself, and to nothing else, as is a word that stays with its elements."""
-        forced = self._list_copied(attached) if self._parts or attached else set[tuple[int, int]]()
+        forced = self._parts.list_copied()
         for element in self._elements if self._kept else ():
             if kept := self._find_kept(element):
                 own = overlapped(self._links.source, (element.start, element.end))
@@ -98,21 +76,6 @@ class _Placing:
         sources, targets = ({pair[side] for pair in forced} for side in (0, 1))
         others = {(s, t) for s, t in self._links.pairs if s not in sources and t not in targets}
         return sorted(forced | others)
-
-    def _list_copied(self, attached: set[int]) -> set[tuple[int, int]]:
-        """Return the links of the words with such elements, or with ones without text, that the translation has as they are."""
-        places: dict[str, list[int]] = defaultdict(list)
-        for number, word in enumerate(self._links.target):
-            places[self._target[slice(*strip_marks(self._target, word))]].append(number)
-        found: set[tuple[int, int]] = set()
-        seen: Counter[str] = Counter()
-        for number, word in enumerate(self._links.source):
-            core = self._text[slice(*strip_marks(self._text, word))]
-            has_element = self._counts[number] or number in attached
-            if has_element and core and seen[core] < len(places[core]):
-                found.add((number, places[core][seen[core]]))
-            seen[core] += 1
-        return found
 
     def place(
         self, elements: Sequence[Element], pairs: Pairs, own: Span, words: Span, span: Span
@@ -135,7 +98,7 @@ class _Placing:
         found = _divide_elements(self._find_words(elements, pairs, own, words))
         for number, (first, last, element) in enumerate(found, 1):
             place = (element.start, element.end)
-            is_apart = place in self._parts
+            is_apart = place in self._parts.words
             if number > 1 and not is_apart and _can_share(found[number - 2], found[number - 1]):
                 # Both are around the same words, so that neither is empty.
                 out.append(Placed(element, [out.pop()]))
@@ -246,6 +209,7 @@ class _Placing:
             if element.is_kept and (others or is_whole or not is_linked):
                 last = first  # to replace the words would lose the translation of others
             placed.append((first, last, element))
+
         def order(item: WordRange) -> tuple[int, int, int, bool]:
             # Elements at one place keep the order of the source, but for protected texts in one word.
             first, last, element = item
@@ -327,7 +291,7 @@ class _Placing:
             at = min(max(at, span[0]), span[1])
             return at, at
         a, b = words[first][0], words[last - 1][1]
-        if part := self._find_part(element, (a, b)):
+        if part := self._parts.find(element, (a, b)):
             a, b = (min(max(at, span[0]), span[1]) for at in part)
             return a, b
         if element.is_kept:
@@ -355,35 +319,6 @@ class _Placing:
         (start, _), (_, end) = self._links.source[first], self._links.source[last - 1]
         text = self._text
         return text[start : element.start], text[element.end : end]
-
-    def _find_part(self, element: Element, span: Span) -> Span | None:
-        """Return where an element stands in the translation of its word; None: around all of it.
-
-        It stands around the same characters of a word that stays, and marks beside a word stay beside it. Several elements
-        in a word that does not stay divide it.
-
-        Args:
-            element: The element.
-            span: The translation of its word.
-        """
-        word = self._parts.get((element.start, element.end))
-        if word is None:
-            return None
-        start, end = strip_marks(self._text, self._links.source[word])
-        at, last = strip_marks(self._target, span)
-        if element.end <= start:
-            return span[0], at
-        if end <= element.start:
-            is_other = ends_sentence(self._target, span[1]) > ends_sentence(self._text, element.end)
-            return last, last if is_other else span[1]
-        own = max(start, element.start) - start, min(end, element.end) - start
-        same = self._target.find(self._text[start:end], *span)
-        if same >= 0:
-            return same + own[0], same + own[1]
-        if self._counts[word] == 1 or element.is_kept:
-            return None
-        first, behind = (round(place * (last - at) / (end - start)) for place in own)
-        return at + first, at + max(first + 1, behind)
 
 
 def _can_share(before: WordRange, own: WordRange) -> bool:
