@@ -40,7 +40,7 @@ PLACEHOLDERS = ["{name}", "{{user.name}}", "%1$s", "%s", "%d", "${count}", "$NAM
 # What may follow any sentence, in all languages.
 ADDED = [
     " (https://example.org/a?b=1)", " – joe.doe@example.org", " ({time})", " [%(id)d]", " – /etc/hosts",
-    " <br/>", " (5 km/h)", " – 3.5 kg",
+    " <br/>", " (5 km/h)", " – 35 kg",
 ]  # fmt: skip
 
 
