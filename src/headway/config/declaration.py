@@ -114,15 +114,22 @@ def list_broken_bounds(section: object, is_for_files: bool = False) -> list[str]
     Args:
         section: A section of the configuration.
         is_for_files: Check the bounds for a model's file instead of those for every value.
+
+    Raises:
+        HeadwayError: If a value is no number and must be one.
     """
-    return [
-        f"{name} = {getattr(section, name)} must be {bound.words}"
-        for name, notes in notes_of(section).items()
-        for bound in notes
-        if isinstance(bound, Bound)
-        and bound.is_for_files == is_for_files
-        and not bound.holds(getattr(section, name))
-    ]
+    found = []
+    for name, notes in notes_of(section).items():
+        value = getattr(section, name)
+        bounds = [note for note in notes if isinstance(note, Bound)]
+        if bounds and not isinstance(value, int | float):
+            raise HeadwayError(f"{name} = {value!r} must be a number")
+        found += [
+            f"{name} = {value} must be {bound.words}"
+            for bound in bounds
+            if bound.is_for_files == is_for_files and not bound.holds(value)
+        ]
+    return found
 
 
 def raise_all(problems: Sequence[str], kind: type[HeadwayError] = HeadwayError) -> None:

@@ -198,7 +198,10 @@ def _check_tables(
     for section, table in tables.items():
         if len(problems) == MAX_PROBLEMS:
             break
-        if section not in sections:
+        homes = [name for name in sections if f"{name}.{section}" in setting_types([name])]
+        if homes and not isinstance(table, Mapping):
+            problems.append(f"{where}: {section:.60} is a setting: write it below [{homes[0]}]")
+        elif section not in sections:
             known = ", ".join(f"[{name}]" for name in sections)
             near = suggest(section[:60], sections)
             other = f"is not a section here{near}; there is {known}"

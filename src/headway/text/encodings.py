@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from headway.errors import HeadwayError
+from headway.errors import UsageError
 from headway.text.languages import ENCODINGS, base_code
 
 CHUNK = 1 << 16  # bytes converted at once
@@ -20,7 +20,7 @@ def check_encoding(name: str) -> None:
         "".encode(name)
         codecs.getincrementaldecoder(name)("replace").decode(b"a", final=True)
     except (LookupError, UnicodeError, ValueError):
-        raise HeadwayError(
+        raise UsageError(
             f"--encoding {name}: not an encoding of text; examples: cp1252, iso-8859-2, utf-16"
         ) from None
 

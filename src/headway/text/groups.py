@@ -53,6 +53,19 @@ def check_file_language(path: str | Path, language: str, other: str) -> None:
         raise HeadwayError(f"{path}: its name says {other}, but this text must be in {language}")
 
 
+def check_group_languages(group: "TextGroup") -> None:
+    """Check that no file of a pair of languages has a name that ends in the code of the other side.
+
+    Raises:
+        HeadwayError: If one has.
+    """
+    source, target = group.codes
+    for paths in (group.train, group.valid, *group.tests):
+        if len(paths) == 2:  # else a file has both sides
+            check_file_language(paths[0], source, target)
+            check_file_language(paths[1], target, source)
+
+
 def language_from_name(path: str | Path) -> str | None:
     """Return the language that a file name ends in: ``de`` of test.de.gz, ``zh-CN`` of test.zh-CN; None: in none.
 

@@ -108,7 +108,7 @@ def _explain(message: str, size: int) -> HeadwayError:
         is_large = PRESETS["quick"].text.vocab_size < size
         advice = "; --preset quick is made for little text" * is_large
         return HeadwayError(
-            f"text.vocab_size = {size} is too large for this text: set it to {largest} or less:"
+            f"text.vocab_size = {size} is too large for this text: it must be {largest} at most, and learns more with"
             f" --text.vocab-size {better}{advice}"
         )
     if "smaller than" in message:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from headway.errors import HeadwayError, suggest
+from headway.errors import HeadwayError, UsageError, suggest
 from headway.text.languages import NAMES, name_of
 from headway.text.lines import Damaged, scan_lines
 
@@ -328,7 +328,7 @@ def _words(name: str) -> list[str]:
 def _place(path: str, name: str, first: Sequence[str]) -> int:
     names = [cell.strip() for cell in first]
     if name not in names:
-        raise HeadwayError(
+        raise UsageError(
             f"{path}:1: --columns: no column '{name}'{suggest(name, names)}; the first row has"
             f" {', '.join(names) or 'nothing'}"
         )

@@ -1,6 +1,6 @@
 """Raw text in, raw text out: a model, its tokenizer and a search, in one object."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -149,6 +149,10 @@ class Translator:
 
     def with_glossary(self, glossary: Terms | None) -> "Translator":
         """Return a translator that translates terms as a glossary says, which shares the weights."""
+        if isinstance(glossary, str | Mapping):
+            raise HeadwayError(
+                "glossary: give what headway.read_glossary(FILE) or headway.Glossary.of({TERM: TRANSLATION}) returns"
+            )
         chosen = copy(self)
         chosen.glossary = glossary
         return chosen
@@ -272,7 +276,7 @@ class Translator:
         if window < 1:
             raise HeadwayError(f"window = {window}: must be at least 1")
         pipeline = self.pipeline(search, prefix=prefix, align=align, quality=quality)
-        yield from run_each(map(pipeline.translate, lines), window)
+        yield from run_each(map(pipeline.translate, _require_texts(lines)), window)
 
     @overload
     def score(self, source: str, target: str) -> float: ...
@@ -410,3 +414,13 @@ class Translator:
                 f"quality: this model {why}: nothing says how good its translations are"
             )
         return module.load(self.directory)
+
+
+def _require_texts(lines: Iterable[str]) -> Iterator[str]:
+    """Yield texts, and refuse whatever else is among them."""
+    if not isinstance(lines, Iterable):
+        raise HeadwayError(f"a text is of type {type(lines).__name__}: give a string, or several")
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise HeadwayError(f"text {number} is of type {type(line).__name__}: give strings")
+        yield line

@@ -108,6 +108,25 @@ def test_every_number_has_a_bound():
             assert is_number == has_bound, f"{name}.{setting}"
 
 
+def test_of_a_setting_outside_of_its_section_the_message_says_where_it_belongs():
+    for name, section in SECTIONS.items():
+        for field in dataclasses.fields(section):
+            with pytest.raises(
+                HeadwayError, match=rf"^a: {field.name} is a setting: .* below \[(\w+)\]"
+            ) as error:
+                from_dict({field.name: 1}, "a")
+            assert field.name in vars(SECTIONS[str(error.value).split("[")[1].rstrip("]")]()), name
+
+
+@pytest.mark.parametrize("value", ["x", None, [1]])
+def test_what_is_no_number_is_refused_where_one_must_be(value):
+    for section in SECTIONS.values():
+        for setting, notes in notes_of(section).items():
+            if any(isinstance(note, Bound) for note in notes):
+                with pytest.raises(HeadwayError, match=f"^{setting} = .* must be a number$"):
+                    section(**{setting: value})
+
+
 def test_every_setting_has_a_meaning():
     for line in to_toml(Config().sections()).splitlines():
         if line and not line.startswith("["):

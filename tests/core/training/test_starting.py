@@ -121,7 +121,7 @@ def test_a_dry_run_without_enough_memory_gives_one_line(corpus, tmp_path, monkey
 
 
 @pytest.mark.parametrize("is_exchanged", [False, True])
-def test_exchanged_files_are_noticed(is_exchanged, tmp_path):
+def test_exchanged_files_are_noticed(is_exchanged, tmp_path, capsys):
     texts = [f"This is the house of {n} people and a dog." for n in range(40)]
     others = [f"Das ist das Haus von {n} Leuten und der Hund." for n in range(40)]
     files = [tmp_path / "a.en", tmp_path / "a.de"]
@@ -135,6 +135,28 @@ def test_exchanged_files_are_noticed(is_exchanged, tmp_path):
     run.directory.unlock()
     said = "the sides look exchanged: the source is said to be 'en', and looks like 'de'"
     assert [said in notice for notice in notices].count(True) == is_exchanged
+    words = ["prepare", str(tmp_path / "data"), *text, "--text.vocab-size", "300"]
+    assert dispatch(words) == 0
+    assert (said in capsys.readouterr().err) == is_exchanged
+
+
+@pytest.mark.parametrize("place", ["--train", "--valid", "--test"])
+def test_files_whose_names_say_the_other_order_are_refused(place, corpus, tmp_path):
+    files = [str(shutil.copy(corpus[1], tmp_path / f"a.{code}")) for code in ("de", "en")]
+    given = {"--train": corpus[1:3], "--valid": ["9"], place: files}
+    words = [str(word) for option, each in given.items() for word in (option, *each)]
+    words += ["--languages", "en", "de", "--text.vocab-size", "300"]
+    for verb in ("prepare", "train")[: 1 + (place != "--test")]:
+        with pytest.raises(HeadwayError, match=r"a\.de.*names? says? de"):
+            dispatch([verb, str(tmp_path / verb), *words])
+
+
+def test_a_vocabulary_of_another_size_than_that_of_the_preset_is_noticed(corpus, tmp_path):
+    data, path = str(tmp_path / "data"), tmp_path / "run"
+    assert dispatch(["prepare", data, *corpus, "--text.vocab-size", "300"]) == 0
+    run, notices = opening(path, ["train", str(path), "--data", data, "--preset", "tiny"])
+    run.directory.unlock()
+    assert f"{data}: its vocabulary has 300 subwords, and the preset has" in "\n".join(notices)
 
 
 @pytest.mark.parametrize(("one", "other"), [("en", "de"), ("ru", "en"), ("zh", "fr"), ("ja", "tr")])

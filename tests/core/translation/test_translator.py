@@ -329,3 +329,15 @@ def test_a_text_with_letters_has_a_translation(model_directory, monkeypatch, sec
 
 
 SEARCH = SearchConfig(max_extra=7)
+
+
+@pytest.mark.parametrize("text", [None, 3, b"a", ["a", 3], ["a", None], [["a"]]])
+def test_what_is_no_text_is_refused_in_a_line(translator, text):
+    with pytest.raises(HeadwayError, match=r"^(a text|text \d) is of type \w+: give"):
+        translator.translate(text)
+
+
+@pytest.mark.parametrize("glossary", ["terms.tsv", {"wall": "Mauer"}])
+def test_what_is_no_glossary_is_refused_in_a_line(translator, glossary):
+    with pytest.raises(HeadwayError, match=r"^glossary: give what headway\.read_glossary"):
+        translator.translate("a", glossary=glossary)

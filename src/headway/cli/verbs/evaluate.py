@@ -1,6 +1,7 @@
 """``headway evaluate``: translate a test set and score it, or score given translations by the model."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ def run(args: argparse.Namespace) -> None:
     """Print the scores, or a log-probability for each line."""
     from headway.cli.process import set_threads
     from headway.cli.settings import load_translator
-    from headway.text.groups import check_file_language
+    from headway.text.groups import check_file_language, language_from_name
+    from headway.text.languages import NAMES, base_code
 
     check_options(args)
     if args.comet:
@@ -65,6 +67,12 @@ def run(args: argparse.Namespace) -> None:
     source, target = translator.languages
     check_file_language(args.source, source, target)
     check_file_language(args.reference, target, source)
+    found = language_from_name(args.reference)
+    if found in NAMES and base_code(found) != base_code(target):
+        print(
+            f"{args.reference}: its name says {found}, but the model translates into {target}",
+            file=sys.stderr,
+        )
     if args.per_line:
         for score in translator.score(sources, references):
             print(f"{score:.6f}")

@@ -61,8 +61,10 @@ def run(args: argparse.Namespace) -> None:
     from headway.text.groups import list_targets
     from headway.text.preparation import Preparation
     from headway.text.preparation.plan import Plan
+    from headway.text.prepared import PreparedData
     from headway.training.starting.fine_tuning import check_shape
     from headway.training.starting.given_vocabulary import use_vocabulary
+    from headway.training.starting.opening import find_exchanged_sides
     from headway.translation.directory import load_model
 
     if args.workers < 0:
@@ -89,7 +91,8 @@ def run(args: argparse.Namespace) -> None:
     preparation = Preparation(plan, args.out)
     _prepare(preparation, args.workers or available_cores(), args.cluster or "")
     report = (preparation.out / "report.txt").read_text(encoding="utf-8")
-    print(report.rstrip(), file=sys.stderr)
+    notices = find_exchanged_sides(PreparedData.open(preparation.out))
+    print(report.rstrip(), *notices, sep="\n", file=sys.stderr)
 
 
 def _prepare(preparation: "Preparation", workers: int, cluster: str) -> None:

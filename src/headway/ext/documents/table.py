@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from headway.errors import HeadwayError, suggest
+from headway.errors import HeadwayError, UsageError, suggest
 from headway.ext.documents.edited_file import EditedFile, TextEntry
 from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph
@@ -115,19 +115,19 @@ def _find_columns(given: Sequence[str], header: Sequence[str]) -> tuple[set[int]
         ", ..." if len(header) > _SHOWN else ""
     )
     if not columns:
-        raise HeadwayError(
+        raise UsageError(
             "give columns to translate by --columns, separated by commas: names if the first row has names, numbers from 1"
             f" if it is text like the others; the first row is: {shown}"
         )
     if all(column.isdecimal() and column not in header for column in columns):
         places = {int(column) - 1 for column in columns if len(column) < 9}
         if len(places) < len(columns) or not all(0 <= place < len(header) for place in places):
-            raise HeadwayError(f"columns {','.join(columns)[:60]}: must be from 1 to {len(header)}")
+            raise UsageError(f"columns {','.join(columns)[:60]}: must be from 1 to {len(header)}")
         return places, 0
     for column in columns:
         if column not in header:
             hint = suggest(column, [name for name in header if name.isprintable()])
-            raise HeadwayError(f"has no column {column[:30]!r}{hint}; the first row is: {shown}")
+            raise UsageError(f"has no column {column[:30]!r}{hint}; the first row is: {shown}")
     return {place for place, name in enumerate(header) if name in columns}, 1
 
 

@@ -12,7 +12,14 @@ from headway import __version__
 from headway.config import TextConfig
 from headway.config.declaration import spell
 from headway.extension import load_all
-from headway.text.groups import Manifest, Text, TextGroup, Validation, make_groups
+from headway.text.groups import (
+    Manifest,
+    Text,
+    TextGroup,
+    Validation,
+    check_group_languages,
+    make_groups,
+)
 from headway.text.lines import STANDARD_INPUT
 from headway.text.readers import UTF8, FileForm, describe_layout
 from headway.text.tokenizer import Tokenizer, check_symbols
@@ -61,6 +68,8 @@ class Plan:
     ) -> "Plan":
         """Make the plan for text as it is now; the arguments are those of `prepare`."""
         groups = make_groups(train, valid, tests, languages)
+        for group in groups:
+            check_group_languages(group)
         has_symbols = isinstance(train, Mapping)
         if has_symbols and tokenizer:
             check_symbols([group.codes[1] for group in groups], tokenizer)

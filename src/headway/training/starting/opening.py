@@ -8,6 +8,7 @@ import torch
 
 from headway import __version__
 from headway.config import Config
+from headway.config.loading import find_preset
 from headway.devices import available_cores, has_bf16
 from headway.errors import HeadwayError
 from headway.extension import HOOKS, identify_arithmetic, name_extensions, require
@@ -28,6 +29,7 @@ MAX_LINES = 20_000  # of the training text; a thousand take a hundredth of a sec
 # sentences have hardly any such lines: Multi30k none, and the built-in corpus 0.4 %, which includes mistakes of the
 # splitter. Text with whole paragraphs in a line has many times more.
 FEW = 0.02
+TOO_FEW = 0.1  # of the steps of a preset
 EXAMINED = 200  # lines of the validation text, by which exchanged sides are noticed
 
 
@@ -82,6 +84,16 @@ def prepare_text(plan: RunPlan) -> list[str]:
     ]
 
 
+def find_exchanged_sides(data: PreparedData) -> list[str]:
+    """Return a line for each pair of languages of a text whose source looks like the target language, and the other way round."""
+    return [
+        f"{data.directory}: the sides look exchanged: the source is said to be '{text.languages[0]}', and looks like"
+        f" '{text.languages[1]}': give the files in the other order"
+        for text in list_texts(data, EXAMINED)
+        if look_exchanged(text.sources, text.references, text.languages)
+    ]
+
+
 def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
     """Start the run that is planned; return it, and what the user should know, a line each.
 
@@ -92,13 +104,14 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
     parallel.wait_for_first()
     request, directory = plan.request, plan.directory
     data = PreparedData.open(request.data or directory.data)
-    notices += [
-        f"{data.directory}: the sides look exchanged: the source is said to be '{text.languages[0]}', and looks like"
-        f" '{text.languages[1]}': give the files in the other order"
-        for text in list_texts(data, EXAMINED)
-        if look_exchanged(text.sources, text.references, text.languages)
-    ]
+    notices += find_exchanged_sides(data)
     settings = plan.settings
+    if request.data and request.preset:
+        size, usual = (each.vocab_size for each in (data.text, find_preset(request.preset).text))
+        if size != usual:
+            notices.append(
+                f"{request.data}: its vocabulary has {size:,} subwords, and the preset has {usual:,}: headway prepare has --preset, too"
+            )
     if plan.initial:
         from headway.training.starting import fine_tuning
 
@@ -124,6 +137,7 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
         # The run that is measured is gone before the other one is built.
         pace = measure_pace(_make_run(plan, data, settings), request.minutes)
         training = fill_time(settings.training, request.minutes, pace)
+        usual = settings.training.max_steps
         # Options keep what they say. Lengths in a settings file belong to the number of steps there, and are scaled
         # as those of a preset are.
         options = request.changes.of_command_line
@@ -132,6 +146,11 @@ def start_run(plan: RunPlan) -> tuple[Run, list[str]]:
             f"--minutes {request.minutes:g}: {settings.training.max_steps:,} steps of {pace.step:.2g} s, and a validation"
             f" of {pace.validation:.2g} s every {settings.training.validate_every:,} steps"
         )
+        if settings.training.max_steps < TOO_FEW * usual:
+            notices.append(
+                f"--minutes {request.minutes:g} is short: without it, the run would have {usual:,} steps; a model of so few may"
+                " translate nothing rightly"
+            )
     if plan.initial and not request.preset:
         own = plan.initial.config.training
         notices.append(
