@@ -147,12 +147,13 @@ def test_a_string_without_an_end_is_looked_at_once(chain):
         assert time.process_time() - began < 3  # quadratic, it is ten seconds each
 
 
-def test_half_a_character_is_no_json(client):
-    for half in ("\\ud800", "\\udc00", "\\ud800\\ud800"):
-        body = f'{{"q": "a {half} dog", "source": "en", "target": "de"}}'
-        answer = client.post("/translate", content=body, headers=JSON)
-        assert answer.status_code == 400
-        assert answer.json()["error"].startswith("Invalid JSON format: line 1, column ")
+def test_halves_of_characters_are_replaced_wherever_they_stand(client, chain):
+    # Programs that cut a text at so many units of UTF-16 send them.
+    whole = expected(chain, "a \N{REPLACEMENT CHARACTER} dog")
+    for q, answer in (('"a \\ud800 dog"', whole), ('["a \\ud800 dog"]', [whole])):
+        body = f'{{"q": {q}, "source": "en", "target": "de"}}'
+        found = client.post("/translate", content=body, headers=JSON)
+        assert found.json() == {"translatedText": answer}
 
 
 @pytest.mark.parametrize(

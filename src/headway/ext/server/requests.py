@@ -25,6 +25,11 @@ from headway.ext.server.validation import RequestParser
 MAX_FIELDS = 32
 SHORT = 16_384  # bytes that the event loop reads; more would keep other requests waiting
 FORM, FILE_FORM = "application/x-www-form-urlencoded", "multipart/form-data"
+# An escape of JSON: a pair of halves of a character, one half alone, or any other.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2})|.)",
+    re.DOTALL,
+)
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
 
 
@@ -112,10 +117,18 @@ def too_large(limit: int) -> Rejection:
 
 
 def _parse_json(body: bytes, parser: RequestParser[Any]) -> dict[str, Any]:
-    """Return the fields of an object of JSON; of what no field can hold nothing is kept in memory."""
+    """Return the fields of an object of JSON; of what no field can hold nothing is kept in memory.
+
+    Halves of characters, which JSON can spell but no text can hold, are replaced.
+    """
     body = body.removeprefix(codecs.BOM_UTF8)  # some programs put it before UTF-8
     try:
-        return parser.decode(body)
+        try:
+            return parser.decode(body)
+        except msgspec.ValidationError:
+            raise
+        except msgspec.DecodeError:
+            return parser.decode(_ESCAPE.sub(lambda e: b"\\ufffd" if e[1] else e[0], body))
     except msgspec.ValidationError as error:
         found = re.search(r"`\$\.(\w+)", str(error))
         of_field = f"{found[1]} parameter: send a text, a number or a list of them" if found else ""
