@@ -1,6 +1,7 @@
 """What a process that reads files of strangers may do instead; it is started anew, and imports this module."""
 
 import os
+from multiprocessing import parent_process
 
 from headway.ext.server import file_process
 
@@ -35,8 +36,8 @@ def fail(connection):
 
 
 def run_endlessly(connection):
-    """Answer nothing."""
-    while True:
+    """Answer nothing, until the process that has started this one has ended."""
+    while parent_process().is_alive():
         pass
 
 
