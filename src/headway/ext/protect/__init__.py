@@ -7,6 +7,7 @@ has written. They ask
 
 - what must stay: `protected_text`, by the table ``patterns.tsv``; `message_formats`, what programs replace; `capitals`;
 - what must come: `glossary`, and its files, `glossary_file`;
+- how the target language writes a number with its unit: `number_forms`;
 - what a model reads instead: `placeholder_words`, which `learned_placeholder_words` counts in a training text.
 
 `numbers` and `word_ranges` are for other rooms, too: do two texts have the same numbers, and which words belong to which.

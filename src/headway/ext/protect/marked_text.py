@@ -96,7 +96,6 @@ class MarkedText:
     ) -> Iterator[tuple[int, int, SourcePart]]:
         """Yield the protected parts and the terms; these may contain codes and numbers with units, and nothing else that is kept."""
         found = find_protected_text(text) if keep else []
-        measures = find_measures(text)[::-1] if found else []  # the next one last
         terms = glossary.find(text, found) if glossary else []
         in_terms = {at for term in terms for at in range(term.start, term.end)}
         for start, end, renderings, term in terms:
@@ -105,15 +104,19 @@ class MarkedText:
             kind, some = ("term", spelled) if spelled else ("name", renderings[:1])
             yield start, end, SourcePart(text[start:end], kind, some, ids, is_term=True)
         for start, end, kind in found:
-            written, at = "", start
-            while measures and measures[-1][1] <= end:
-                first, last = measures.pop()
-                written += text[at:first] + write_number(text[first:last], self.languages)
-                at = last
             if in_terms.isdisjoint(range(start, end)):
-                source = text[start:end]
-                written = unescape(source) if kind == "reference" else written + text[at:end]
-                yield start, end, SourcePart(source, kind, (written,))
+                written = self._write_kept(text, start, end, kind)
+                yield start, end, SourcePart(text[start:end], kind, (written,))
+
+    def _write_kept(self, text: str, start: int, end: int, kind: str) -> str:
+        """Return what the translation has for a protected part of a text: its numbers in the form of the target language."""
+        if kind == "reference":
+            return unescape(text[start:end])
+        written = ""
+        for first, last in find_measures(text, start, end):
+            written += text[start:first] + write_number(text[first:last], self.languages)
+            start = last
+        return written + text[start:end]
 
     def to_small_letters(self, language: str) -> None:
         """Write the text, which is in capitals, as sentences, also its terms.

@@ -1,4 +1,4 @@
-"""What a translation must keep as it is: placeholders, addresses, code, tags, symbols, and numbers with units."""
+"""What a translation must keep as it is: placeholders, addresses, code, tags, symbols, and the values of numbers with units."""
 
 import re
 import unicodedata
@@ -123,7 +123,8 @@ def list_gaps(text: str, found: Sequence[ProtectedText]) -> list[str]:
 def has_words(text: str) -> bool:
     """Return whether a text has a letter besides placeholders, addresses, code, tags and numbers with units."""
     # Most texts without words have no letter at all.
-    return any(map(str.isalpha, text)) and _has_words(text, _match(text))
+    gaps = list_gaps(text, _match(text)) if any(map(str.isalpha, text)) else []
+    return any(map(str.isalpha, "".join(gaps)))
 
 
 def is_symbol(text: str) -> bool:
@@ -143,21 +144,19 @@ def find_meaning(kept: str) -> Meaning:
     return next((meaning for meaning, some in _MEANINGS.items() if some.fullmatch(kept)), "")
 
 
-def find_measures(text: str) -> list[Span]:
-    """Return where a text has numbers with units and with codes of currencies; in other protected text there are none."""
-    if _HINT.search(text) is None:
-        return []
-    found = [match.span() for match in _ANY.finditer(text) if match["literal"]]
+def find_measures(text: str, start: int = 0, end: int | None = None) -> list[Span]:
+    """Return where a text, or a part of it, has numbers with units and with codes of currencies.
+
+    Other protected text, such as code, has none.
+    """
+    end = len(text) if end is None else end
+    found = [match.span() for match in _ANY.finditer(text, start, end) if match["literal"]]
     return [span for span in found if _MEASURE.fullmatch(text, *span)]
 
 
 def is_literal(text: str) -> bool:
     """Return whether a text is a code, a name with the mark of its owner, or a number with its unit."""
     return _LITERAL.fullmatch(text) is not None
-
-
-def _has_words(text: str, found: Sequence[ProtectedText]) -> bool:
-    return any(map(str.isalpha, "".join(list_gaps(text, found))))
 
 
 @lru_cache(8)  # a line is asked for several times

@@ -201,7 +201,7 @@ async def _look_after(server: Server) -> None:
     collected = time.monotonic()
     while True:
         await asyncio.sleep(SECONDS_BETWEEN_COLLECTIONS)
-        # Under load a collection visits so many objects that nobody gets an answer for up to a second.
+        # Under load, collecting garbage takes up to a second, in which no request is answered.
         if not server.admission.pending or time.monotonic() - collected > MOST_SECONDS:
             gc.collect()
             collected = time.monotonic()

@@ -25,7 +25,7 @@ class Rejection(Exception):
 
 
 def client_left() -> Rejection:
-    """Return the rejection of a request whose client has disconnected."""
+    """Return what ends a request whose client has left."""
     return Rejection(CLIENT_LEFT, "The client left")
 
 
@@ -58,7 +58,7 @@ def too_much_work() -> Rejection:
 
 
 def reject(error: Exception) -> Rejection:
-    """Return the rejection of a request whose work has failed; the log gets the reason."""
+    """Return the answer to a request that has failed; if the request was right, the reason is logged."""
     if isinstance(error, Rejection):
         return error
     if isinstance(error, HeadwayError):

@@ -180,7 +180,7 @@ def _parse_multipart(
 
 
 def _read_part(part: Field | File, has_file: bool) -> tuple[str, str | Upload]:
-    """Return the name and the value of a part of a form; a file in a field that is none is the text of the field."""
+    """Return the name and the value of a part of a form; a file that is sent for a field of text is read as its text."""
     name = (part.field_name or b"").decode("utf-8", "replace")
     if isinstance(part, Field):
         data = part.value or b""
