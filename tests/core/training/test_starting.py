@@ -220,6 +220,7 @@ def test_a_run_of_some_minutes_equals_one_of_its_steps(corpus, tmp_path, monkeyp
     stored = json.loads((path / "run.json").read_text())
     own = stored["settings"]["training"]
     assert f"--minutes 0.05: {own['max_steps']:,} steps of 0." in said
+    assert "--minutes 0.05 is short: without it, the run would have" in said
     assert 3 <= own["max_steps"] <= 20
     assert own["checkpoint_every"] == 3  # what the user sets stays
     lengths = ("max_steps", "warmup_steps", "rate_scale")

@@ -63,7 +63,7 @@ def test_a_line_without_words_needs_no_model_and_has_its_numbers_in_the_form_of_
 ):
     chooser = Random(3)
     marks = (" – ", ", ", " / ", " ", ". ", " (", ") ", "; ", " <b>", "</b> ", " {n} ")
-    lines = []
+    lines = [("(2.5 kg)", "(2,5 kg)"), ("– 1,500 km", "– 1.500 km")]
     for _ in range(200):
         numbers = [f"{chooser.randrange(10_000) / 4:,} kg" for _ in range(chooser.randrange(1, 5))]
         line = "".join(number + chooser.choice(marks) for number in numbers).strip()

@@ -347,6 +347,15 @@ def test_an_evaluation_names_files_in_the_wrong_order(job, tmp_path):
             dispatch(["evaluate", str(job.model), "--source", source, "--reference", english])
 
 
+def test_an_evaluation_notices_a_reference_in_another_language(job, tmp_path, capsys):
+    for code in ("de", "fr", "txt"):
+        reference = str(shutil.copy(job.source, tmp_path / f"test.{code}"))
+        words = ["evaluate", str(job.model), "--source", str(job.source), "--per-line"]
+        assert dispatch([*words, "--reference", reference]) == 0
+        said = "test.fr: its name says fr, but the model translates into de\n"
+        assert (said in capsys.readouterr().err) == (code == "fr")
+
+
 def test_a_stopped_evaluation_leaves_an_older_file_as_it_was(job, tmp_path, monkeypatch):
     out = tmp_path / "text.de"
     out.write_text("older\n")
