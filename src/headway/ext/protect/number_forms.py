@@ -30,7 +30,7 @@ _NUMBER = re.compile(rf"\d(?:[\d.,{SPACES}]*\d)?")
 # By the mark of the fraction: in each language the other one can only stand between thousands. India's groups have two digits.
 _NUMBERS = {
     mark: re.compile(
-        rf"(\d{{1,3}}(?:[{other}{SPACES}]\d{{2,3}})*[{other}{SPACES}]\d{{3}}|\d+)(?:{re.escape(mark)}(\d+))?"
+        rf"\A(\d{{1,3}}(?:[{other}{SPACES}]\d{{2,3}})*[{other}{SPACES}]\d{{3}}|\d+)(?:{re.escape(mark)}(\d+))?"
     )
     for mark, other in (".,", ",.")
 }
