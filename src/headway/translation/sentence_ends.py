@@ -17,10 +17,12 @@ from headway.text.words import UNSEEN
 
 # Languages that write full stops as another one does.
 _LIKE = {
-    "no": "nb", "nn": "nb", "bs": "hr", "sr": "hr", "mk": "bg", "be": "ru", "ast": "es", "et": "fi", "lv": "lt",
+    "no": "nb", "nn": "nb", "bs": "hr", "sr": "hr", "mk": "bg", "be": "ru", "ast": "es", "ms": "id",
 }  # fmt: skip
 # Languages with a full stop behind ordinal numbers; in some, a capital often follows.
-_WITH_ORDINALS = {"de", "cs", "sk", "da", "nb", "fi", "hu", "hr", "sl", "tr", "pl", "lt"}
+_WITH_ORDINALS = {
+    "de", "cs", "sk", "da", "nb", "fi", "hu", "hr", "sl", "tr", "pl", "lt", "lv", "et", "is",
+}  # fmt: skip
 _ORDINALS_BEFORE_CAPITALS = {"de", "hu", "tr"}
 # Languages in which words such as "prst" have no vowel, and those in which such as "metr" end so.
 _WITH_SYLLABIC_R = {"cs", "sk", "hr", "sl"}
@@ -145,11 +147,17 @@ def _is_end(before: list[str], after: str, facts: Facts, is_bare: bool) -> bool:
     opening, following = found.groups()
     others, last = ["", "", *before][:-1], before[-1] if before else ""
     previous, word = others[-1], re.split("['’]", last.lstrip(_OPENING + _DASHES))[-1]  # l'art. 5
+    ending = word.rpartition(".-")[2]
+    word = ending if len(ending) > 1 and ending.isalpha() else word  # Dipl.-Ing.
     is_number, is_initial = following[:1].isdigit(), after[found.end() : found.end() + 1] == "."
     # A quotation mark, a bracket or a dash begins a sentence, too, but not a year in brackets.
     is_start = bool(opening.strip()) and not is_number
     is_start = is_start or (not is_initial and _is_starter(following, word, facts))
-    is_numbered = is_number or after[:1] in "§№" or _ROMAN.fullmatch(following) is not None
+    is_letter = len(following) == 1 and following.isupper() and not is_start  # app. B
+    is_numbered = (
+        is_number or is_letter or after[:1] in "§№" or _ROMAN.fullmatch(following) is not None
+    )
+    is_part = len(previous) == 2 and previous.islower() and previous[1] == "."  # o. g.
     if previous.endswith(".") and f"{previous}{word}" in facts.final:  # i t. d.
         return True
     if _knows(facts.titles, word):
@@ -176,7 +184,7 @@ def _is_end(before: list[str], after: str, facts: Facts, is_bare: bool) -> bool:
         or not facts.inner.isdisjoint((f"-{word[-2:]}", f"-{word[-3:]}"))
         or _is_initial(word)
         or _is_no_word(word, facts.language)
-        or (len(word) == 1 and word.islower() and (is_numbered or following.islower()))
+        or (word.islower() and len(word) == 1 and (is_numbered or is_part or following.islower()))
         or (is_bare and _is_in_brackets(before))
     )
 

@@ -1,4 +1,4 @@
-"""Where sentences end: abbreviations, initials, numbers and quotations of 24 languages."""
+"""Where sentences end: abbreviations, initials, numbers and quotations of 29 languages."""
 
 import re
 from pathlib import Path
