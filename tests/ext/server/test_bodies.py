@@ -86,6 +86,12 @@ def test_lists_and_objects_where_none_can_be_are_refused_however_deep_they_are()
                     assert len(found.message) < 200
 
 
+@pytest.mark.parametrize("kind", [FORM, "text/plain", ""])
+def test_json_that_is_not_called_so_is_refused_with_the_way_out(kind):
+    found, _, _ = read(b' {"q": "a dog", "source": "en"}', kind)
+    assert (found.status, found.message[-16:]) == (400, "application/json")
+
+
 def test_a_form_is_read_as_python_reads_it():
     chooser = random.Random(1)
     signs = (*"ab=&+%;", "%41", "%C3%A9", "%c3", "%zz", "é", "漢", "q=", "source=")

@@ -31,6 +31,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 UNREADABLE = "The browser (or proxy) sent a request that this server could not understand."
+NO_JSON = "Invalid request: a body of JSON needs the header Content-Type: application/json"
 
 
 def is_file_form(request: Request) -> bool:
@@ -80,6 +81,8 @@ def _read(
     """Return the fields of a query string and of a body of this kind; forms have at most so many."""
     if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
         return _parse_json(body, parser)
+    if kind != FILE_FORM and body.lstrip()[:1] == b"{":  # no field of a form begins so
+        raise Rejection(400, NO_JSON)
     pairs: list[tuple[str, str | Upload]] = [*_parse_form(request.scope["query_string"], most)]
     if kind == FORM:
         pairs += _parse_form(body, most)

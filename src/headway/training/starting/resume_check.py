@@ -21,6 +21,8 @@ from headway.training.storage.record import (
 )
 from headway.translation.directory import CONFIG, read_config
 
+SHOWN = 5  # differences in a message
+
 
 def list_edits(path: Path, recorded: Config) -> list[str]:
     """Return a notice if ``config.json`` has other settings than ``run.json``: a resume writes the file again.
@@ -55,9 +57,11 @@ def check_same_run(plan: RunPlan, now: RunRecord, data: PreparedData) -> None:
     if differences:
         is_of_text = any(not phrase.startswith(("model.", "training.")) for phrase in differences)
         again = f" (with --data {data.directory} its data need not be prepared again)"
+        rest = len(differences) - SHOWN
+        shown = [*differences[:SHOWN], *([f"{rest} others differ, too"] if rest > 0 else [])]
         raise HeadwayError(
             f"{plan.directory.path}: a run keeps its settings and its data ({data.directory}), but"
-            f" {'; '.join(differences)}: only {', '.join(CHANGEABLE)}, search may change; for all else restore what it"
+            f" {'; '.join(shown)}: only {', '.join(CHANGEABLE)}, search may change; for all else restore what it"
             f" was started with, or start another RUN{'' if is_of_text else again}"
         )
 
