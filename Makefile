@@ -63,7 +63,7 @@ BROWSER ?= /usr/bin/chromium
 SOFFICE ?= /usr/bin/soffice
 EPUBCHECK ?= java -jar /usr/share/java/epubcheck.jar
 TOOLS := build/outside
-PARTS := documents wheel crash best runs ranks server texts files network libretranslate interfaces fuzz container browser slots exchange supply disk prepare bulk cluster quality
+PARTS := documents wheel crash best runs ranks server texts files network libretranslate interfaces fuzz container browser exchange supply disk prepare bulk cluster
 LINES ?= runs/demo-text/test.en
 PACKAGES_libretranslate := "libretranslate==1.9.6" "setuptools<81"
 PACKAGES_schemathesis := "schemathesis==4.32.5"
@@ -130,11 +130,6 @@ outside-bulk: $(VENV)/.installed
 outside-wheel: $(VENV)/.installed wheel
 	$(BIN)/python tests/outside/wheel.py dist/*-manylinux_2_28_$(MACHINE).whl --tools $(TOOLS)/wheel/bin --model $(MODEL)
 
-# The reference of LINES.
-REFERENCE ?= runs/demo-text/test.de
-outside-quality: $(VENV)/.installed
-	$(BIN)/python tests/outside/quality.py $(MODEL) $(LINES) $(REFERENCE)
-
 outside-cluster: $(VENV)/.installed
 	$(BIN)/python tests/outside/slurm_node.py
 	$(BIN)/python tests/outside/two_machines.py
@@ -158,9 +153,6 @@ outside-files: $(VENV)/.installed
 
 outside-network: $(VENV)/.installed
 	$(BIN)/python tests/outside/network.py
-
-outside-slots: $(VENV)/.installed
-	$(BIN)/python tests/outside/slots.py runs/demo
 
 outside-libretranslate: $(VENV)/.installed $(TOOLS)/libretranslate/.installed
 	$(BIN)/python tests/outside/libretranslate.py --model $(MODEL) \

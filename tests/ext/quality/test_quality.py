@@ -109,7 +109,7 @@ def share_below(translator, cases):
 
 @pytest.mark.parametrize("damage", [damage_placeholders, damage_names])
 def test_lost_names_and_damaged_placeholders_are_rated_below_a_half(numbered, damage):
-    """Also by a model that is sure of everything; `tests/outside/quality.py --damage` has other texts."""
+    """Also by a model that is sure of everything."""
     good, damaged = share_below(numbered, [*damage(PAIRS, 100, 1)])
     assert damaged >= 0.95
     assert good <= 0.02
