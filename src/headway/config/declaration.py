@@ -108,26 +108,27 @@ def with_role(section: Any, *roles: Role) -> set[str]:
     return {name for name, notes in notes_of(section).items() if {*roles} & {*notes}}
 
 
-def list_broken_bounds(section: object, is_for_files: bool = False) -> list[str]:
-    """Return a line for each value of a section that is out of its bounds.
+def list_wrong_values(section: Any, is_for_files: bool = False) -> list[str]:
+    """Return a line for each value of a section that its setting cannot have, or that is out of its bounds.
 
     Args:
         section: A section of the configuration.
         is_for_files: Check the bounds for a model's file instead of those for every value.
-
-    Raises:
-        HeadwayError: If a value is no number and must be one.
     """
     found = []
-    for name, notes in notes_of(section).items():
-        value = getattr(section, name)
-        bounds = [note for note in notes if isinstance(note, Bound)]
-        if bounds and not isinstance(value, int | float):
-            raise HeadwayError(f"{name} = {value!r} must be a number")
+    for own in fields(section):
+        value = getattr(section, own.name)
+        try:
+            check_setting(value, own.type)
+        except ValueError as error:
+            found.append(f"{own.name} {error}")
+            continue
         found += [
-            f"{name} = {value} must be {bound.words}"
-            for bound in bounds
-            if bound.is_for_files == is_for_files and not bound.holds(value)
+            f"{own.name} = {value} must be {note.words}"
+            for note in own.metadata.get("notes", ())
+            if isinstance(note, Bound)
+            and note.is_for_files == is_for_files
+            and not note.holds(value)
         ]
     return found
 

@@ -10,7 +10,7 @@ from typing import Any
 from headway.config.declaration import (
     Setting,
     check_setting,
-    list_broken_bounds,
+    list_wrong_values,
     parse_setting,
     raise_all,
 )
@@ -275,7 +275,7 @@ def check_file_bounds(config: Config, where: str, kind: type[HeadwayError] = Hea
     Raises:
         HeadwayError: Of this kind, if a value is above the limit for files; its lines begin with ``where``.
     """
-    problems = list_broken_bounds(config.search, is_for_files=True)
+    problems = list_wrong_values(config.search, is_for_files=True)
     raise_all([f"{where}: search.{problem}" for problem in problems], kind)
 
 

@@ -9,7 +9,7 @@ from headway.config.declaration import (
     PROBABILITY,
     Role,
     at_most,
-    list_broken_bounds,
+    list_wrong_values,
     raise_all,
     setting,
 )
@@ -101,7 +101,8 @@ class ModelConfig:
     output_bias: bool = False
 
     def __post_init__(self) -> None:
-        problems = list_broken_bounds(self)
+        raise_all(list_wrong_values(self))
+        problems = []
         if self.num_heads > 0 and self.d_model % self.num_heads and not (self.d_k and self.d_v):
             problems.append(
                 f"d_model = {self.d_model} is not a multiple of num_heads = {self.num_heads}:"

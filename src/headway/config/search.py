@@ -14,7 +14,7 @@ from headway.config.declaration import (
     at_least,
     at_most,
     in_file_at_most,
-    list_broken_bounds,
+    list_wrong_values,
     raise_all,
     setting,
 )
@@ -71,7 +71,8 @@ class SearchConfig:
     shortlist: int = setting(0, NOT_NEGATIVE, at_most(100))
 
     def __post_init__(self) -> None:
-        problems = list_broken_bounds(self)
+        raise_all(list_wrong_values(self))
+        problems = []
         wide = self.mbr or self.round_trip  # these follow all candidates
         if self.n_best > max(self.beam, self.candidates * wide) > 0 and not self.sample:
             problems.append(

@@ -13,7 +13,7 @@ from headway.config.declaration import (
     Role,
     at_least,
     at_most,
-    list_broken_bounds,
+    list_wrong_values,
     raise_all,
     setting,
     with_role,
@@ -75,7 +75,8 @@ class TextConfig:
     drop_leaks: bool = setting(True, Paper(False))
 
     def __post_init__(self) -> None:
-        problems = list_broken_bounds(self)
+        raise_all(list_wrong_values(self))
+        problems = []
         if self.copies > 1 and self.subwords != "bpe":
             problems.append(f"copies = {self.copies} needs subwords = bpe, which has merges")
         raise_all(problems)

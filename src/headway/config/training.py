@@ -11,7 +11,7 @@ from headway.config.declaration import (
     PROBABILITY,
     Paper,
     Role,
-    list_broken_bounds,
+    list_wrong_values,
     raise_all,
     setting,
 )
@@ -126,7 +126,8 @@ class TrainingConfig:
         )
 
     def __post_init__(self) -> None:
-        problems = list_broken_bounds(self)
+        raise_all(list_wrong_values(self))
+        problems = []
         if self.cut and not self.agreement:
             problems.append(f"cut = {self.cut} needs agreement, whose second pass it changes")
         if self.shard and self.optimizer == "muon":

@@ -157,8 +157,18 @@ class Embedding(nn.Module):
         _keep_pad_zero(self)  # a copied parameter has no hooks
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Look up [...] tokens as [..., D] vectors."""
-        rows = F.embedding(tokens, self.weight) * self.scale
+        """Look up [...] tokens as [..., D] vectors.
+
+        Raises:
+            HeadwayError: If one is not in the vocabulary, on a CPU.
+        """
+        try:
+            rows = F.embedding(tokens, self.weight) * self.scale
+        except IndexError:
+            least, most = torch.stack(tokens.aminmax()).tolist()
+            raise HeadwayError(
+                f"tokens from {least} to {most}: must be from 0 to {len(self.weight) - 1}"
+            ) from None
         return rows if self.expand is None else self.expand(rows)
 
 
@@ -176,11 +186,13 @@ def make_embedding(config: ModelConfig, side: Literal["source", "target"]) -> Em
     """Make the embedding of the source's or the target's vocabulary.
 
     Raises:
-        ValueError: If the size of that vocabulary is not set.
+        HeadwayError: If the size of that vocabulary is not set.
     """
     vocab_size = config.source_vocab_size if side == "source" else config.target_vocab_size
     if vocab_size < 2:
-        raise ValueError(f"{side}_vocab_size = {vocab_size} must be set before a model is built")
+        raise HeadwayError(
+            f"{side}_vocab_size = {vocab_size}: give the size of the vocabulary, 2 or more"
+        )
     scale = config.d_model**0.5 if config.scale_embeddings else 1.0
     return Embedding(vocab_size, config.d_embedding or config.d_model, config.d_model, scale=scale)
 
@@ -190,7 +202,7 @@ def shift_right(target_BT: Tensor, pad: int, segments: Segments | None = None) -
 
     Paper: section 3.1, "output embeddings are offset by one position".
     """
-    shifted_BT = F.pad(target_BT[:, :-1], (1, 0), value=pad)
+    shifted_BT = F.pad(target_BT, (1, 0), value=pad)[:, :-1]
     if segments is None:
         return shifted_BT
     return shifted_BT.masked_fill(segments.positions() == 0, pad)

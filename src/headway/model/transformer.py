@@ -7,11 +7,12 @@ Paper: sections 3 and 3.1, Figure 1.
 from torch import Tensor
 
 from headway.config import ModelConfig
+from headway.errors import HeadwayError
 from headway.model.assembly import MakeMixer, make_decoder, make_encoder
 from headway.model.decoder_cache import DecoderState
 from headway.model.embeddings import Embedding, Output, make_embedding, make_positions, shift_right
 from headway.model.network import Network, initialize_linear_maps
-from headway.model.visibility import Segments, SegmentsLike
+from headway.model.visibility import Segments, SegmentsLike, check_tokens
 
 
 class Transformer(Network):
@@ -88,13 +89,14 @@ class Transformer(Network):
         target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the last hidden states, [B, T, D]; the arguments are those of `forward`."""
-        source_segments = Segments.of(source_segments)
+        source_segments = Segments.of(source_segments, source_BS)
         memory_BSD = self.encode(source_BS, source_segments)
         return self.decode(target_BT, memory_BSD, target_segments, source_segments)
 
     def encode(self, source_BS: Tensor, segments: SegmentsLike = None) -> Tensor:
         """Turn source ids into the memory z, [B, S, D]."""
-        segments = Segments.of(segments)
+        check_tokens("source", source_BS)
+        segments = Segments.of(segments, source_BS)
         x_BSD = self.source_positions(self.source_embedding(source_BS), segments)
         return self.encoder(x_BSD, segments)
 
@@ -106,8 +108,15 @@ class Transformer(Network):
         source_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the decoder's last hidden states, [B, T, D]; see `forward` for the arguments."""
-        target_segments = Segments.of(target_segments)
-        source_segments = Segments.of(source_segments)
+        check_tokens("target", target_BT)
+        if target_BT.size(0) != memory_BSD.size(0):
+            raise HeadwayError(
+                f"target: has {target_BT.size(0)} rows, and the source {memory_BSD.size(0)}"
+            )
+        target_segments = Segments.of(target_segments, target_BT)
+        source_segments = Segments.of(source_segments, memory_BSD)
+        if target_segments is None and source_segments is not None:
+            source_segments.check_not_packed()
         shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, target_segments)
         x_BTD = self.target_positions(self.target_table(shifted_BT), target_segments)
         return self.decoder(x_BTD, target_segments, memory_BSD, source_segments)
@@ -118,7 +127,10 @@ class Transformer(Network):
 
     def start(self, memory_BSD: Tensor, source_segments: SegmentsLike = None) -> DecoderState:
         """Begin a step-by-step decoding of B sentences; no row may be packed."""
-        return self.decoder.start(memory_BSD, Segments.of(source_segments))
+        source_segments = Segments.of(source_segments, memory_BSD)
+        if source_segments is not None:
+            source_segments.check_not_packed()
+        return self.decoder.start(memory_BSD, source_segments)
 
     def step(self, tokens_N: Tensor, state: DecoderState) -> Tensor:
         """Read one token for each hypothesis and predict the next; ``state`` changes in place.

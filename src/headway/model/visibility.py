@@ -13,6 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from headway.errors import HeadwayError
+
 
 @dataclass(frozen=True)
 class RowShape:
@@ -109,6 +111,17 @@ def _pack(ends: NDArray[np.integer], entries: int, shape: RowShape) -> Packing:
     return Packing(torch.from_numpy(bounds), positions, shape.longest)
 
 
+def check_tokens(name: str, tokens: Tensor) -> None:
+    """Check that a model's input is whole numbers [B, T].
+
+    Raises:
+        HeadwayError: If it is not; it begins with ``name``.
+    """
+    if tokens.dim() != 2 or tokens.dtype.is_floating_point:
+        kind, shape = str(tokens.dtype).removeprefix("torch."), list(tokens.shape)
+        raise HeadwayError(f"{name}: must be whole numbers [B, T], not {kind} {shape}")
+
+
 ALL_KEYS = 1 << 40  # more keys than there are
 
 
@@ -117,7 +130,7 @@ class Segments:
     """The sentence that each position of a batch belongs to.
 
     Attributes:
-        ids: [B, T]; 0 is padding, n is the n-th sentence of the row.
+        ids: [B, T]; 0 is padding, n is the n-th sentence of the row, from left to right.
         is_packed: Whether a row may hold several sentences. False promises that all ids are 0 or 1.
         packing: Where the sentences of a packed row begin, if that is known.
     """
@@ -127,32 +140,74 @@ class Segments:
     packing: Packing | None = None
 
     @classmethod
-    def of(cls, ids: "SegmentsLike") -> "Segments | None":
+    def of(cls, ids: "SegmentsLike", tokens: Tensor) -> "Segments | None":
         """Return the segments of a model's input; a plain tensor is searched for packed rows here.
 
-        The search reads a number back from the device, so that a GPU waits once for each forward.
+        The search reads numbers back from the device, so that a GPU waits once for each forward, or twice.
         A tensor without numbers (fake or compiled) counts as packed, which is never wrong.
+
+        Args:
+            ids: Segments, or their ids; True and False count as 1 and 0.
+            tokens: What they belong to, [B, T] or [B, T, D].
+
+        Raises:
+            HeadwayError: If they do not fit, or are no whole numbers of 0 or more.
         """
-        if ids is None or isinstance(ids, Segments):
+        if ids is None:
+            return None
+        given = ids.ids if isinstance(ids, Segments) else ids
+        shape, wanted = list(given.shape), list(tokens.shape[:2])
+        if shape != wanted:
+            raise HeadwayError(f"segments: have the shape {shape}, and the input {wanted}")
+        if isinstance(ids, Segments):
             return ids
-        has_numbers = type(ids) in (Tensor, nn.Parameter) and ids.device.type != "meta"
-        if torch.compiler.is_compiling() or not has_numbers:
+        ids = ids.long() if ids.dtype == torch.bool else ids
+        if ids.dtype.is_floating_point:
+            raise HeadwayError(
+                "segments: must be whole numbers, such as 1 for a token and 0 for padding"
+            )
+        if not _has_numbers(ids):
             return cls(ids, is_packed=True)
-        return cls(ids, is_packed=bool((ids > 1).any()))
+        if not ((ids < 0) | (ids > 1)).any():
+            return cls(ids, is_packed=False)
+        if (ids < 0).any():
+            raise HeadwayError(
+                "segments: must be 0 for padding, or the number of a sentence from 1 on"
+            )
+        return cls(ids, is_packed=True)
+
+    def check_not_packed(self) -> None:
+        """Check that these are segments of rows of one sentence, as far as that can be seen.
+
+        Raises:
+            HeadwayError: If a row has several, or one whose number is not 1.
+        """
+        if self.is_packed and _has_numbers(self.ids):
+            raise HeadwayError(
+                "segments: a source with several sentences in a row needs the segments of the target, too"
+            )
 
     def positions(self) -> Tensor:
-        """Count the positions of each sentence from 0, [B, T]; those of padding are 0."""
+        """Count the positions of each sentence from 0, [B, T]; those of padding are 0.
+
+        A hidden token inside a sentence counts, so that the others stay where they are.
+        """
         if self.packing is not None:
             return self.packing.positions
         index_BT = torch.arange(self.ids.size(1), device=self.ids.device).expand_as(self.ids)
         is_first_BT = torch.ones_like(self.ids, dtype=torch.bool)
-        is_first_BT[:, 1:] = self.ids[:, 1:] != self.ids[:, :-1]
+        is_first_BT[:, 1:] = self.ids[:, 1:] > self.ids[:, :-1].cummax(1).values
         start_BT = torch.where(is_first_BT, index_BT, 0).cummax(1).values
         return (index_BT - start_BT).masked_fill(self.ids == 0, 0)
 
     def select(self, rows: Tensor) -> "Segments":
         """Return the segments of these rows, [B']."""
         return Segments(self.ids.index_select(0, rows), self.is_packed)
+
+
+def _has_numbers(ids: Tensor) -> bool:
+    is_real = type(ids) in (Tensor, nn.Parameter) and ids.device.type != "meta"
+    return is_real and not torch.compiler.is_compiling()
 
 
 # What a model's input may be: ids as a plain tensor, segments, or None if nothing is hidden.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from headway.errors import HeadwayError, suggest
 from headway.model.attention_functions import Additive, DotProduct
 from headway.model.layers import Layer
 from headway.model.plain_attention import attention_mask
@@ -38,6 +39,9 @@ def watch(model: nn.Module, only: str | Collection[str] = "") -> Iterator[Record
         model: A Transformer, or a part of one.
         only: The names of the attention maps and layers to record, or one name; empty: all of them.
 
+    Raises:
+        HeadwayError: If the model has none of one of these names.
+
     Examples:
         >>> with watch(model) as seen:
         ...     model(source, target)
@@ -48,9 +52,7 @@ def watch(model: nn.Module, only: str | Collection[str] = "") -> Iterator[Record
     handles = []
     this_thread = threading.get_ident()
 
-    def record_core(path: str, core: DotProduct | Additive) -> RemovableHandle:
-        name = _map_name(path)
-
+    def record_core(name: str, core: DotProduct | Additive) -> RemovableHandle:
         def hook(
             _module: nn.Module, inputs: tuple[Tensor, Tensor, Tensor, Visibility], _output: Tensor
         ) -> None:
@@ -69,12 +71,21 @@ def watch(model: nn.Module, only: str | Collection[str] = "") -> Iterator[Record
 
         return layer.register_forward_hook(hook)
 
-    for name, module in model.named_modules():
-        if names and _map_name(name) not in names:
+    parts = {
+        _map_name(name): module
+        for name, module in model.named_modules()
+        if isinstance(module, DotProduct | Additive | Layer)
+    }
+    for unknown in sorted(names - parts.keys()):
+        raise HeadwayError(
+            f"{unknown}: the model has no such attention or layer{suggest(unknown, parts)}"
+        )
+    for name, module in parts.items():
+        if names and name not in names:
             continue
         if isinstance(module, DotProduct | Additive):
             handles.append(record_core(name, module))
-        elif isinstance(module, Layer):
+        else:
             handles.append(record_layer(name, module))
     try:
         yield record

@@ -63,7 +63,7 @@ class Classifier(Network):
 
     def encode(self, text_BS: Tensor, segments: SegmentsLike = None) -> Tensor:
         """Return the encoder's outputs, [B, S, D]."""
-        segments = Segments.of(segments)
+        segments = Segments.of(segments, text_BS)
         return self.encoder(self.positions(self.embedding(text_BS), segments), segments)
 
     def hidden(
@@ -81,7 +81,7 @@ class Classifier(Network):
             source_segments: [B, S]; 0 is padding, n the n-th text of a packed row; None: all 1.
             target_segments: Not read.
         """
-        segments = Segments.of(source_segments)
+        segments = Segments.of(source_segments, source_BS)
         x_BSD = self.encode(source_BS, segments)
         # In bf16 a sum of ones ends at 256.
         x_BSD = x_BSD.to(torch.promote_types(x_BSD.dtype, torch.float32))

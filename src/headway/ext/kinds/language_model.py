@@ -61,7 +61,7 @@ class LanguageModel(Network):
         target_segments: SegmentsLike = None,
     ) -> Tensor:
         """Return the target's last hidden states, [B, T, D]; the source is not read."""
-        segments = Segments.of(target_segments)
+        segments = Segments.of(target_segments, target_BT)
         shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, segments)
         return self.decoder(self.positions(self.embedding(shifted_BT), segments), segments)
 

@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headway.config import NOT_NEGATIVE, POSITIVE, at_most, list_broken_bounds, raise_all, setting
+from headway.config import NOT_NEGATIVE, POSITIVE, at_most, list_wrong_values, raise_all, setting
 
 UNLIMITED = 1_000_000_000  # the largest limit; no request reaches it
 LIMIT = at_most(UNLIMITED)
@@ -63,7 +63,8 @@ class ServerConfig:
     watch_seconds: float = setting(0.0, NOT_NEGATIVE, LIMIT)
 
     def __post_init__(self) -> None:
-        problems = list_broken_bounds(self)
+        raise_all(list_wrong_values(self))
+        problems = []
         if self.batch_tokens > self.queue_tokens:
             problems.append(
                 f"batch_tokens = {self.batch_tokens} is more than queue_tokens = {self.queue_tokens}"

@@ -116,7 +116,7 @@ def real_positions(source_BS: Tensor, segments: SegmentsLike) -> Tensor:
     Raises:
         ValueError: If rows are packed.
     """
-    segments = Segments.of(segments)
+    segments = Segments.of(segments, source_BS)
     if segments is None:
         return torch.ones_like(source_BS, dtype=torch.bool)
     if segments.is_packed:

@@ -82,7 +82,7 @@ class SelfAttentiveClassifier(nn.Module):
 
         A = softmax(W_s2 tanh(W_s1 H^T)), where no hop sees another sentence.
         """
-        segments = Segments.of(segments)
+        segments = Segments.of(segments, text_BS)
         ends_BS = (text_BS == EOS).long()
         sentence_BS = ends_BS.cumsum(1) - ends_BS + 1
         if segments is not None:
