@@ -8,10 +8,10 @@ from headway.config.sections import PRESETS, SECTIONS, Config
 
 
 def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
-    """Compare settings with those of the paper's base or big, whichever differs in fewer of them.
+    """Compare settings with those of the paper's base or big, whichever has the nearer width.
 
     Sizes count, too: a smaller model departs from both. An encoder or a decoder alone is compared
-    without the settings of the stack that it lacks.
+    without the settings of the stack that it lacks, of parallel text, and of the search.
 
     Args:
         config: The settings of a model or a preset.
@@ -20,9 +20,9 @@ def list_departures(config: Config) -> tuple[str, dict[str, dict[str, object]]]:
         ``base`` or ``big``, and for each of the sections ``model``, ``training``, ``text`` and
         ``search`` the settings that differ, with their values.
     """
-    found = {name: _compare(config, paper_config(name)) for name in ("base", "big")}
-    nearest = min(found, key=lambda name: sum(map(len, found[name].values())))
-    return nearest, found[nearest]
+    is_big = config.model.d_model**2 > PRESETS["base"].model.d_model * PRESETS["big"].model.d_model
+    nearest = "big" if is_big else "base"
+    return nearest, _compare(config, paper_config(nearest))
 
 
 def paper_config(name: str) -> Config:
@@ -59,13 +59,18 @@ def paper_values(name: str) -> dict[str, object]:
 def _compare(config: Config, paper: Config) -> dict[str, dict[str, object]]:
     ours, theirs = asdict(_as_compared(config)), asdict(_as_compared(paper))
     lacking = {"classifier": "num_decoder_layers", "language-model": "num_encoder_layers"}
+    compared = {section: {*theirs[section]} for section in theirs}
+    if config.model.kind in lacking:
+        compared["model"] -= {lacking[config.model.kind]}
+        compared["text"] = with_role(SECTIONS["text"], Role.ANY_TEXT)
+        compared["search"] = set()
     return {
         section: {
             name: value
             for name, value in ours[section].items()
             if value != theirs[section][name]
+            and name in compared[section]
             and name not in with_role(SECTIONS[section], Role.UNCOMPARED, Role.MACHINE)
-            and name != lacking.get(config.model.kind)
         }
         for section in ("model", "training", "text", "search")
     }

@@ -10,6 +10,7 @@ import pytest
 from headway.config import (
     PRESETS,
     Config,
+    TextConfig,
     departures,
     from_dict,
     load,
@@ -189,6 +190,16 @@ def test_what_is_switched_off_is_no_departure():
     _, packed = list_departures(dataclasses.replace(base, training=training))
     assert usual["training"].keys() == {"precision", "micro_batch_tokens"}
     assert packed["training"].keys() == {"precision", "packed"}
+
+
+@pytest.mark.parametrize("kind", ["classifier", "language-model"])
+def test_of_half_a_transformer_only_settings_with_an_effect_depart(kind):
+    base = PRESETS["base"]
+    model = dataclasses.replace(base.model, kind=kind, d_model=64, num_heads=4, dropout=0.3)
+    nearest, found = list_departures(dataclasses.replace(PRESETS["quick"], model=model))
+    assert nearest == "base"  # whose width is nearer, whatever else they share
+    assert found["text"].keys() <= {*TextConfig.of_any_text()}
+    assert not found["search"]
 
 
 def test_head_widths_that_follow_from_the_sizes_are_no_departure():

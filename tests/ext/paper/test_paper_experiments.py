@@ -176,7 +176,10 @@ def test_finished_results_are_reused_and_shown(tmp_path, monkeypatch):
     assert "machine: torch " in shown_text
     assert ("p = 0.012" in shown_text, "p = 0.3" in shown_text) == (True, True)
     # Nothing was run at another scale.
-    assert "F & G" not in write_report(Study(tmp_path, "toy")).read_text(encoding="utf-8")
+    page = write_report(Study(tmp_path, "toy", show=shown.append)).read_text(encoding="utf-8")
+    assert "F & G" not in page
+    assert "Not shown: fake, " in page
+    assert shown[-1].startswith("not in the report: fake, ")
 
 
 def test_the_report_contains_its_figures(tmp_path):

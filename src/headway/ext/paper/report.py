@@ -8,8 +8,16 @@ from headway.ext.paper.results import Claim, Findings, Table, place_text
 from headway.ext.paper.verdicts import VERDICTS, count_surviving
 from headway.ext.pictures import render_report
 
+OTHER_WORK = "whose scale, seeds, device, text or version is another: run them again for one report"
 
-def html(results: Sequence[Findings], scale: str, bases: Table, trainings: Table) -> str:
+
+def html(
+    results: Sequence[Findings],
+    scale: str,
+    bases: Table,
+    trainings: Table,
+    others: Sequence[str] = (),
+) -> str:
     """Return the page; its content security policy allows no script and no connection.
 
     Args:
@@ -17,6 +25,7 @@ def html(results: Sequence[Findings], scale: str, bases: Table, trainings: Table
         scale: Of all of them.
         bases: How the models that are compared differ from the paper's.
         trainings: Every finished training, also those of experiments that are not finished.
+        others: The names of experiments that have results of other work.
     """
     footer = (
         f"Headway {__version__}, scale “{scale}”; the settings of each experiment name its machine."
@@ -27,6 +36,8 @@ def html(results: Sequence[Findings], scale: str, bases: Table, trainings: Table
         " “Shown” is an identity or a count. Claims on time, memory and operations have one measurement and"
         " a limit."
     )
+    if others:
+        footer += f" Not shown: {', '.join(others)}, {OTHER_WORK}."
     claims = [(c.section or r.section, c) for r in results for c in r.claims]
     return render_report(
         __package__,

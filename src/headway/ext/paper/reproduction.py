@@ -146,15 +146,16 @@ def _describe_settings(work: Study, plans: Sequence[PlannedTrial]) -> dict[str, 
 
 
 def write_report(work: Study) -> Path:
-    """Write ``report.html`` of all results and trainings so far at this scale; returns its path."""
-    found = (_read(work.directory / f"{name}.json", work) for name in EXPERIMENTS)
-    results = [
-        each for each in found if each and each.settings.get("work") == _key(each.name, work)
-    ]
+    """Write ``report.html`` of all results and trainings so far of such work, naming other results; returns its path."""
+    read = (_read(work.directory / f"{name}.json", work) for name in EXPERIMENTS)
+    found = [each for each in read if each is not None]
+    results = [each for each in found if each.settings.get("work") == _key(each.name, work)]
+    names = [each.name for each in found if each not in results]
+    if names:
+        work.show(f"not in the report: {', '.join(names)}, {report.OTHER_WORK}")
     path = work.directory / "report.html"
-    replace_bytes(
-        path, report.html(results, work.scale, list_bases(work), list_trainings(work)).encode()
-    )
+    page = report.html(results, work.scale, list_bases(work), list_trainings(work), names)
+    replace_bytes(path, page.encode())
     return path
 
 
