@@ -48,9 +48,10 @@ class DryRun:
 
     def __str__(self) -> str:
         hours, minutes = divmod(round(self.seconds / 60), 60)
+        length = f"{hours} h {minutes:02} min" if self.seconds >= 100 else f"{self.seconds:.0f} s"
         return (
             f"{self.tokens_per_second:,.0f} target tokens/s, {self.tokens_per_step:,.0f} per step;"
-            f" {hours} h {minutes:02} min of training; {self.memory / 1e9:.1f} GB of memory,"
+            f" {length} of training; {self.memory / 1e9:.1f} GB of memory,"
             f" {self.disk / 1e9:.2f} GB of disk ({self.free / 1e9:.0f} GB free)"
         )
 
