@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from headway.config import SearchConfig
 from headway.ext.documents.document_translation import KeptMarks, translate_document
 from headway.ext.documents.opening import open_document
-from headway.ext.documents.paragraph import Element, Paragraph
+from headway.ext.documents.paragraph import DocumentOptions, Element, Paragraph
 from headway.ext.documents.texts import TextTranslation
+from headway.ext.protect.number_forms import write_number
 from headway.ext.quality.learned_quality import examine_lines
 from headway.text import WordLinks, find_words
 from headway.translation import Translator
@@ -47,6 +49,30 @@ def test_symbols_alone_stay_in_documents(translator):
     document = open_document(page, "x.html")
     found = [*translate_document(translator, document, translator.default_search)]
     assert document.write([each.for_document() for each in found]) == page
+
+
+MEASURES = "1,500.5 kg", "50%", "2 x 3.5 mm", "USD 1,200", "1\u2009500 kg", "10–15.5 %"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form"),
+    [
+        ("html", "<p>{}</p><table><tr><td>{}</td><td>kg</td></tr></table><p>the cat<br>{}</p>"),
+        ("md", "# {}\n\n{}\n\n| a | {} |\n|---|---|\n"),
+        ("srt", "1\n00:00:01,000 --> 00:00:03,000\n{}\n\n"),
+        ("csv", "a,b\n{!r},{!r}\n"),
+    ],
+)
+def test_numbers_with_units_alone_are_written_as_the_target_language_does(suffix, form, translator):
+    options = DocumentOptions(*translator.languages, columns=("b",) if suffix == "csv" else ())
+    for measure in MEASURES:
+        data = form.replace("{!r}", '"{}"').replace("{}", measure).encode()
+        document = open_document(data, f"x.{suffix}", options)
+        found = [*translate_document(translator, document, translator.default_search)]
+        written = document.write([each.for_document() for each in found]).decode()
+        german = write_number(measure, ("en", "de"))
+        kept = 1 if suffix == "csv" else 0  # the other column
+        assert (written.count(german), written.count(measure)) == (form.count("{") - kept, kept)
 
 
 def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(translator):

@@ -5,6 +5,7 @@ from random import Random
 import pytest
 
 from headway.ext.protect.number_forms import MARKS, write_number
+from headway.ext.protect.protected_text import find_measures
 from support.cases import each_case
 from support.masked_texts import mask, word
 
@@ -73,3 +74,10 @@ def test_a_line_without_words_needs_no_model_and_has_its_numbers_in_the_form_of_
         lines.append((line, expected))
     found = translator.translate([line for line, _ in lines])
     assert found == [expected for _, expected in lines]
+
+
+def test_any_blank_may_stand_before_a_unit_and_between_thousands():
+    for blank in " \u00a0\u2000\u2003\u2006\u2009\u200a\u202f\u205f\u3000":
+        for text in (f"5{blank}kg", f"1{blank}500{blank}kg", f"EUR{blank}20"):
+            assert find_measures(f"It weighs {text}.") == [(10, 10 + len(text))], ascii(text)
+        assert write_number(f"1{blank}500.5 kg", ("en", "de")) == "1.500,5 kg"

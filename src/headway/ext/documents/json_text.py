@@ -15,6 +15,7 @@ from headway.ext.documents.icu_message import read_message
 from headway.ext.documents.language_codes import LanguagePair
 from headway.ext.documents.paragraph import Document, DocumentOptions
 from headway.ext.documents.text_file import Edit, check_count, read_text_file
+from headway.ext.protect import is_measure
 from headway.text import NAMES, base_code, is_code, is_translatable
 
 # A string without an end goes on to the end of the text, so that nothing is read twice.
@@ -56,7 +57,8 @@ class _Value(TextEntry):
             _LANGUAGE_KEY.search(self.name, len(self.name) - _LONGEST_LANGUAGE_KEY)
             or (len(text) > 3 and _LOCALE.fullmatch(text))
         )
-        return is_translatable(text) and not is_language_code and not _NAME.fullmatch(text)
+        is_text = is_translatable(text) and not is_measure(text)
+        return is_text and not is_language_code and not _NAME.fullmatch(text)
 
     def write(self, text: str) -> str:
         """Return the literal of a text."""

@@ -11,7 +11,13 @@ from unicodedata import normalize
 
 from headway.config import SearchConfig
 from headway.ext.documents.paragraph import Translated
-from headway.ext.protect import divide_at_breaks, has_words, is_symbol, split_protected
+from headway.ext.protect import (
+    divide_at_breaks,
+    has_words,
+    is_measure,
+    is_symbol,
+    split_protected,
+)
 from headway.text import (
     Languages,
     Span,
@@ -82,8 +88,10 @@ class SplitText:
                 parts = split_protected(piece, language) if has_several else [piece]
                 for part in parts:
                     sentence = part.strip()
-                    # A piece has words, but not each of several parts.
-                    if is_gap or (len(parts) > 1 and not has_words(sentence)):
+                    # A piece needs a translation, but not each of several parts.
+                    if is_gap or (
+                        len(parts) > 1 and not (has_words(sentence) or is_measure(sentence))
+                    ):
                         gaps[-1].append(part)
                         continue
                     before, _, after = part.partition(sentence)
@@ -247,10 +255,11 @@ class TextPipeline:
     def split(self, pipeline: Pipeline, text: str) -> SplitText:
         """Split a text into the sentences that a model translates.
 
-        In a document symbols alone stay, and texts in another script.
+        In a document symbols alone stay, but for numbers with units, and texts in another script.
         """
         tokenizer = pipeline.forward.tokenizer
-        if self._is_document and (is_symbol(text) or not is_readable(text, tokenizer)):
+        is_kept = self._is_document and (is_symbol(text) or not is_readable(text, tokenizer))
+        if is_kept and not is_measure(text):
             return SplitText(text, [text], [])
         stripped = text.lstrip()
         name = tokenizer.named_language(stripped)

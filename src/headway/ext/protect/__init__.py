@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         find_meaning,
         find_protected_text,
         has_words,
+        is_measure,
         is_symbol,
         split_protected,
     )

@@ -8,19 +8,20 @@ from headway.ext.protect.capitals import is_in_capitals
 from headway.ext.protect.glossary import Glossary
 from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.masked_source import MaskedSource
+from headway.ext.protect.patterns import DEFINITIONS
 from headway.ext.protect.placeholder_words import PlaceholderWords
 from headway.ext.protect.protected_text import (
     divide_at_breaks,
-    find_measures,
     find_protected_text,
     has_words,
+    is_measure,
 )
 from headway.text import is_translatable
 from headway.translation import Piece, Pipeline, has_ordinals, split_line, split_sentences
 
 MOST_CONSTRAINTS = 16  # of a piece: the states of a search grow with their square
 # Before an item of a list: a dash, "2)", "(a)", "[3]"; and what may also be a date or a rank, as in "1. Mai".
-_SPACES = "[ \u00a0\u202f]+"
+_SPACES = DEFINITIONS["SPACE"] + "+"
 _LABEL = re.compile(
     rf"(?:[-*+\u2013\u2014]|\(?(?:\d{{1,3}}|[A-Za-z]|[ivx]{{2,5}}|[IVX]{{2,5}})\)|\[\d{{1,3}}\]){_SPACES}(?=\S)"
 )
@@ -30,9 +31,8 @@ _NUMBER_WITH_DOT = re.compile(rf"(?:\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,5}})\.{_S
 def list_pieces(pipeline: Pipeline, line: str, words: PlaceholderWords) -> Iterator[Piece]:
     """Yield the pieces of a line; see `headway.translation.Masking.split`."""
     keep = pipeline.search.keep
-    # Numbers with units are written as the target language does, also alone.
     is_kept = not is_translatable(line) or (
-        not has_words(line) and find_protected_text(line) and not find_measures(line)
+        not has_words(line) and find_protected_text(line) and not is_measure(line)
     )
     if not line or (keep and is_kept):
         return

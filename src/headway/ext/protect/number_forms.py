@@ -9,6 +9,7 @@ is written before a percent sign, as models write it, where CLDR has a no-break 
 import re
 from typing import NamedTuple
 
+from headway.ext.protect.patterns import DEFINITIONS
 from headway.text import Languages, base_code
 
 # The marks of the fraction and of the thousands, and the languages that write them.
@@ -25,7 +26,7 @@ PERCENT = {
     "%{}": "ku tr",
     "% {}": "eu",
 }
-SPACES = "\u00a0\u202f'\u2019 "  # between thousands, in any language
+SPACES = DEFINITIONS["SPACE"][1:-1] + "'\u2019"  # between thousands, in any language
 _NUMBER = re.compile(rf"\d(?:[\d.,{SPACES}]*\d)?")
 # By the mark of the fraction: in each language the other one can only stand between thousands. India's groups have two digits.
 _NUMBERS = {

@@ -81,15 +81,15 @@ def find_protected_text(text: str) -> list[ProtectedText]:
 def divide_at_breaks(text: str) -> list[str]:
     """Return the texts between tags such as ``<br>`` and ``<li>``, and before and behind each its tags.
 
-    Joined they are the text; the first and each second one after it are tags, or empty. What has no words belongs to
-    the tags beside it. A tag in code or in a message of ICU is a part of that.
+    Joined they are the text; the first and each second one after it are tags, or empty. What needs no translation
+    belongs to the tags beside it. A tag in code or in a message of ICU is a part of that.
     """
     breaks = [kept for kept in _find(text) if kept.kind == "break"] if _BREAK.search(text) else []
     cuts = [0, *(at for kept in breaks for at in kept[:2]), len(text)]
     parts: list[list[str]] = [[]]  # each in pieces: a text may have thousands of tags
     for number, (start, end) in enumerate(pairwise(cuts)):
         part = text[start:end]
-        if number % 2 or not has_words(part):
+        if number % 2 or not (has_words(part) or is_measure(part)):
             parts[-1].append(part)
         else:
             sentence = part.strip()
@@ -125,6 +125,11 @@ def has_words(text: str) -> bool:
     # Most texts without words have no letter at all.
     gaps = list_gaps(text, _match(text)) if any(map(str.isalpha, text)) else []
     return any(map(str.isalpha, "".join(gaps)))
+
+
+def is_measure(text: str) -> bool:
+    """Return whether a text has numbers with units, which the target language may write in another way, and no words."""
+    return bool(find_measures(text)) and not has_words(text)
 
 
 def is_symbol(text: str) -> bool:
