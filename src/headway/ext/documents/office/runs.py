@@ -33,6 +33,11 @@ class Style(NamedTuple):
         is_word = "vertAlign" in self.key and "superscript" in self.key
         return is_word or re.search(r" baseline='[1-9]", self.key) is not None
 
+    @property
+    def is_link(self) -> bool:
+        """Whether the text is a link: on slides, properties say so."""
+        return "<hlink" in self.key
+
 
 class Piece(NamedTuple):
     """An element with all that is in it; of a run with this style, or, with None, between runs."""
@@ -125,9 +130,9 @@ def mark_styles(
                 before, after = (*before, Opened(style=own)), (END, *after)
             out += [part._replace(source=before, is_element=True), *inside]
             out.append(closing._replace(source=after, is_element=True))
-        elif style and main and style.key != main.key and part.text != " ":
+        elif style and main and (style.is_link or style.key != main.key) and part.text != " ":
             # The style of a space is an accident.
-            name = "sup" if style.is_raised else "style"
+            name = "sup" if style.is_raised else "link" if style.is_link else "style"
             opening = Part("open", (Opened(style=style),), name=name, is_element=True)
             out += [opening, part, Part("close", (END,), name=name, is_element=True)]
         else:
@@ -137,10 +142,10 @@ def mark_styles(
 
 
 def _find_main_style(parts: Sequence[Part], partner: Mapping[int, int]) -> Style | None:
-    """Return the style of most text.
+    """Return the style of most text, but for links.
 
     A clause in a style of its own, such as a bold one, is an element also if it is longer than the plain text
-    before and behind it, because an element stays together in a translation, and the rest does not.
+    beside it: an element stays together in a translation, and has a word of it, and the rest may have none.
     """
     sizes, clauses = Counter[str](), Counter[str]()
     styles: dict[str, Style] = {}
@@ -156,8 +161,8 @@ def _find_main_style(parts: Sequence[Part], partner: Mapping[int, int]) -> Style
         at = partner.get(at, at) + 1
     if not sizes:
         return None
-    main = sizes.most_common(1)[0][0]
-    plainer = [key for key in sizes if len(key) < len(main) and clauses[key] > 1]
+    main = max(sizes, key=lambda key: (not styles[key].is_link, sizes[key]))
+    plainer = [key for key in clauses if len(key) < len(main) and not styles[key].is_link]
     if plainer and clauses[main] == 1:
         main = max(plainer, key=sizes.__getitem__)
     return styles[main]

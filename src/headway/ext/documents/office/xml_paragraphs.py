@@ -150,6 +150,8 @@ class _Reader:
         piece = Piece(node, style)
         if depth > MAX_DEPTH:
             self._put("point", "", piece)
+        elif name == "r" and _is_hidden(node):
+            self._put("point", "", Piece(node))
         elif name == "r":
             self.read(node, self._read_style(node), depth + 1)
         elif name == "t":
@@ -250,6 +252,12 @@ def _join_field(parts: Sequence[Part], field: _Field) -> list[Part]:
     return [opening, *result, parts[-1]._replace(is_element=True)]
 
 
+def _is_hidden(run: Node) -> bool:
+    """Return whether a run has text that is not shown; no word of a translation belongs into it."""
+    marks = run.iterfind("{*}rPr/{*}vanish") if run.find("{*}t") is not None else ()
+    return any(find_attribute(mark, "val") not in ("0", "false", "off") for mark in marks)
+
+
 def _read_texts(node: Node) -> str:
     """Return the text that an element shows."""
     return " ".join("".join(node.itertext()).split())
@@ -324,7 +332,8 @@ class _Writer:
                     self._append(piece.node, None)
                     holder = piece.holder
                     _fill(holder, piece.head)
-                self._open.append((holder, piece.style or style))
+                is_link = style is not None and style.is_link
+                self._open.append((holder, style if is_link else piece.style or style))
             else:
                 self._append(piece.node, piece.style)
 
