@@ -57,28 +57,6 @@ def test_pairs_on_standard_input_are_tab_separated(monkeypatch):
     assert list(read_pairs(["-"])) == NUMBERED
 
 
-def written(folder, form, suffix=""):
-    """Write `PAIRS` in a format, compressed by suffix."""
-    contents = {
-        "text": ["".join(f"{pair[side]}\n" for pair in PAIRS) for side in (0, 1)],
-        "tsv": ["".join(f"{source}\t{target}\n" for source, target in PAIRS)],
-        "jsonl": ["".join(json.dumps({"source": s, "target": t}) + "\n" for s, t in PAIRS)],
-    }
-    names = ["one.en", "one.de"] if form == "text" else [f"one.{form}"]
-    paths = [folder / (name + suffix) for name in names]
-    for path, content in zip(paths, contents[form], strict=True):
-        path.write_bytes(PACK[suffix](content.encode()))
-    return paths
-
-
-@pytest.mark.parametrize("suffix", PACK)
-@pytest.mark.parametrize("form", ["text", "tsv", "jsonl"])
-def test_every_format_gives_the_same_pairs(tmp_path, form, suffix):
-    paths = written(tmp_path, form, suffix)
-    assert list(read_pairs(paths, LANGUAGES)) == NUMBERED
-    assert list(read_pairs([str(path) for path in paths], LANGUAGES, strict=False)) == NUMBERED
-
-
 @pytest.mark.parametrize("wrap", [lambda record: record, lambda record: {"translation": record}])
 def test_json_lines_may_use_language_codes_as_keys(tmp_path, wrap):
     path = tmp_path / "a.jsonl"

@@ -3,9 +3,7 @@
 import os
 import random
 import shutil
-import signal
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,7 @@ from headway.text.preparation import Preparation, plan, prepare, selection
 from headway.text.preparation.plan import Plan
 from headway.text.prepared import PreparedData
 from support.cases import each_case
-from support.processes import children, fork
+from support.processes import fork
 from support.toy_models import sentences, translate_words, write_pairs
 
 CONFIG = TextConfig(vocab_size=331, max_ratio=0, sample_lines=97, max_tokens=23)
@@ -128,33 +126,6 @@ def start(train, valid, out, given=Path(os.devnull)):
         prepare(train, valid, out, CONFIG, LANGUAGES, workers=2)
 
     return fork(work)
-
-
-def count_results(out):
-    return len(list(out.with_name(".preparing-out").glob("*/[a-z]*/0*/0*")))
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
-def test_killed_commands_and_workers_change_no_byte(table, whole, tmp_path):
-    out, kills = tmp_path / "out", 0
-    for tasks, kills_command in ((2, True), (9, False), (15, True), (10**9, False)):
-        process = start(table, 31, out)
-        assert process.pid
-        victims = []
-        while process.is_alive() and (count_results(out) < tasks or not victims):
-            time.sleep(0.002)
-            victims = [process.pid] if kills_command else children(process.pid)[:1]
-        for victim in victims:
-            with suppress(ProcessLookupError):
-                os.kill(victim, signal.SIGKILL)
-                kills += 1
-        process.join(60)
-        assert process.exitcode in (0, -signal.SIGKILL)
-        if out.exists():
-            break
-    assert kills  # on a busy machine a command may finish before its turn
-    assert read_bytes(out) == whole
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 def interrupt(preparation, tasks):

@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from headway.cli.main import dispatch
 from headway.config import SearchConfig
 from headway.ext.native import decoding
 from headway.translation import Translator
-from support.toy_models import sentences, write_random_model
+from support.toy_models import sentences
 
 SEARCH = SearchConfig(max_extra=7, candidates=5)
 
@@ -36,33 +35,6 @@ def test_a_choice_does_not_depend_on_other_lines(search, pair):
     for line, found in zip(lines, together, strict=True):
         small = replace(search, n_best=2, batch_tokens=1)
         assert list(translator.stream([line], small)) == [found]
-
-
-@native
-@pytest.mark.parametrize("way", ["ensemble", "backward", "samples"])
-def test_a_file_has_the_same_bytes_with_any_number_of_workers(
-    way, model_directory, backward_directory, tokenizer, tmp_path, monkeypatch
-):
-    from headway.cli import file_translation
-
-    monkeypatch.setattr(file_translation, "WINDOW", 5)
-    (tmp_path / "text").write_text("".join(f"{line}\n" for line in sentences(17, 8)))
-    words = {
-        "ensemble": [str(write_random_model(tmp_path / "other", tokenizer, seed=9))],
-        "backward": ["--backward", str(backward_directory)],
-        "samples": ["--search.mbr", "true", "--search.sample", "true"],
-    }[way]
-    outputs = []
-    for workers in ("1", "2"):
-        out = tmp_path / f"out{workers}"
-        dispatch(
-            ["translate", str(model_directory), *words, "--input", str(tmp_path / "text"),
-             "--output", str(out), "--workers", workers, "--threads", "2", "--scores",
-             "--search.max-extra", "7", "--search.candidates", "5"]
-        )  # fmt: skip
-        outputs.append(out.read_bytes())
-    assert outputs[0] == outputs[1]
-    assert outputs[0].count(b"\n") == 17
 
 
 @native

@@ -6,8 +6,6 @@ import json
 import os
 import random
 import shutil
-import time
-from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,7 @@ from headway.text.work_directory import open_work
 from headway.translation import token_search, translator
 from support.cases import each_case
 from support.processes import fork
-from support.toy_models import sentences
+from support.toy_models import sentences, write_random_model
 
 needs_workers = pytest.mark.skipif(not CAN_FORK, reason="workers are forked on Linux only")
 WINDOW = 5  # lines that are translated together here, so that a small file has many windows
@@ -96,7 +94,7 @@ def translated(model_directory, tmp_path_factory):
 
 def beside(out):
     """The files in the directory of an output, but for input and output."""
-    return {path.name for path in out.parent.iterdir()} - {out.name, "text.en", "whole", "log"}
+    return {path.name for path in out.parent.iterdir()} - {out.name, "text.en"}
 
 
 def test_plain_output_has_as_many_lines_for_each_line(job, monkeypatch, capsys):
@@ -150,54 +148,25 @@ def test_an_output_that_was_interrupted_anywhere_has_the_bytes_of_an_uninterrupt
 
 
 @needs_workers
-def test_the_bytes_do_not_depend_on_workers(job):
+@pytest.mark.parametrize("way", ["plain", "ensemble", "backward", "samples"])
+def test_the_bytes_do_not_depend_on_workers(way, job, backward_directory, tokenizer, tmp_path):
+    more = {
+        "plain": [],
+        "ensemble": [str(write_random_model(tmp_path / "other", tokenizer, seed=9))],
+        "backward": ["--backward", str(backward_directory)],
+        "samples": ["--search.mbr", "true", "--search.sample", "true"],
+    }[way]
+    more += ["--scores", "--search.candidates", "5"]
     job.out = job.out.with_suffix(".gz")
-    job.run("--workers", "1")
+    job.run("--workers", "1", *more)
     whole = job.out.read_bytes()
     for workers in ("2", "64"):
         job.out.unlink()
-        job.run("--workers", workers, "--threads", "2")
+        job.run("--workers", workers, "--threads", "2", *more)
         assert job.out.read_bytes() == whole
     job.source.write_text("")
     job.run("--workers", "2")
     assert job.out.read_bytes() == gzip.compress(b"", mtime=0)
-
-
-@needs_workers
-def test_a_process_that_is_killed_goes_on_where_it_was(job, tmp_path):
-    job.source.write_text(TEXT * 5)
-    job.out = job.out.with_suffix(".gz")
-    job.run("--workers", "1")
-    whole, log = job.out.read_bytes(), tmp_path / "log"
-    job.out.unlink()
-
-    def run_with_log():
-        with log.open("w", buffering=1) as file, redirect_stderr(file):
-            job.run("--workers", "2")
-
-    chooser, done = random.Random(7), [0]
-    for _ in range(3):
-        process = fork(run_with_log)
-        while process.is_alive() and not count_windows(job.out) > done[-1]:
-            time.sleep(0.002)
-        time.sleep(chooser.uniform(0, 0.05))
-        process.kill()
-        process.join()
-        said = log.read_text()
-        lines = f"{done[-1] * WINDOW:,} of 145 lines are done\n"
-        assert (f"goes on, {lines}" in said) == (done[-1] > 0), said
-        if job.out.exists():
-            break
-        done.append(count_windows(job.out))
-    job.run("--workers", "2")
-    assert len(done) > 2
-    assert job.out.read_bytes() == whole
-    assert not beside(job.out)
-
-
-def count_windows(out):
-    """How many windows of an unfinished output are finished."""
-    return len([*out.with_name(f".translating-{out.name}").glob("*/lines/0*/[0-9]*")])
 
 
 def test_a_gpu_has_one_process():
