@@ -16,7 +16,7 @@ from headway.training import validation
 from headway.training.machine import Machine
 from headway.training.run import run_to_end
 from headway.translation import Translator, load_model
-from support.runs import assert_equal_runs, command, metrics, opened
+from support.runs import assert_equal_runs, command, finished, metrics, opened, perfect_translator
 
 
 def test_the_weights_of_a_run_directory_have_at_most_the_bytes_that_are_promised(corpus, tmp_path):
@@ -104,34 +104,8 @@ def data(uninterrupted_run):
     return PreparedData.open(uninterrupted_run / "data")
 
 
-def finished(generator):
-    """Return the result of a generator, and what it yielded."""
-    yielded = []
-    while True:
-        try:
-            yielded.append(next(generator))
-        except StopIteration as end:
-            return end.value, yielded
-
-
 def test_validation_scores_raw_text_and_unsmoothed_likelihood(data, uninterrupted_run, monkeypatch):
-    class Perfect:
-        def __init__(self, model, tokenizer, search, device, languages, pairs):
-            self.default_search, self.token_search = search, self
-            self.answers = dict(zip(data.valid_source, data.valid_target, strict=True))
-
-        def to(self, target, source):
-            assert (source, target) == data.languages
-            return self
-
-        def batch_limits(self, search, tokens):
-            return tokens, 0
-
-        def translate(self, texts):
-            torch.rand(3)  # validation leaves the random generator unchanged
-            return [self.answers[text] for text in texts]
-
-    monkeypatch.setattr(validation, "Translator", Perfect)
+    monkeypatch.setattr(validation, "Translator", perfect_translator(data))
     monkeypatch.setattr(validation, "GROUP", 3)
     model = load_model(uninterrupted_run).transformer
     before = torch.get_rng_state()

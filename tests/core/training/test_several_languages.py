@@ -1,6 +1,5 @@
 """A model of several pairs of languages: trained, resumed and divided among ranks as any other."""
 
-import copy
 import json
 
 import pytest
@@ -16,7 +15,7 @@ from headway.training.steps.trainer import StepReport
 from headway.translation import Translator, load_model
 from support.extensions import needs
 from support.groups import LANGUAGES, options, write_languages
-from support.runs import assert_equal_runs, command, metrics, opened
+from support.runs import assert_equal_runs, command, finished, metrics, opened, perfect_translator
 
 PAIRS = ("en-de", "en-fr", "de-en")
 CHANGES = {"text__vocab_size": 341, "training__group_temperature": 3.0, "training__max_steps": 6}
@@ -73,46 +72,12 @@ def test_other_pairs_of_languages_are_refused_at_a_resume(texts, whole):
     assert "--languages was de-en, en-de, en-fr, not en-de, en-fr;" in str(raised.value)
 
 
-def result_of(generator):
-    """Return the result of a generator."""
-    while True:
-        try:
-            next(generator)
-        except StopIteration as end:
-            return end.value
-
-
 def test_each_pair_is_validated_in_its_own_direction(whole, monkeypatch):
     data = PreparedData.open(whole / "data")
-    answers, start = {}, 0
-    for group in data.groups:
-        rows = slice(start, start + group.validation_pairs)
-        answers[group.languages] = dict(
-            zip(data.valid_source[rows], data.valid_target[rows], strict=True)
-        )
-        start = rows.stop
-
-    class Perfect:
-        def __init__(self, model, tokenizer, search, device, languages, pairs):
-            assert pairs == [group.languages for group in data.groups]
-            self.languages, self.default_search = languages, search
-            self.token_search = self
-
-        def to(self, target, source):
-            chosen = copy.copy(self)
-            chosen.languages = (source, target)
-            return chosen
-
-        def batch_limits(self, search, tokens):
-            return tokens, 0
-
-        def translate(self, texts):
-            return [answers[self.languages].get(text, "?") for text in texts]
-
-    monkeypatch.setattr(validation, "Translator", Perfect)
+    monkeypatch.setattr(validation, "Translator", perfect_translator(data))
     model = load_model(whole).transformer
     scoring = validation.validate(model, data, SearchConfig(beam=1), batch_tokens=70)
-    scores = result_of(scoring)
+    scores, _ = finished(scoring)
     assert scores.bleu_of_pairs == pytest.approx(dict.fromkeys(PAIRS, 100.0))
 
 
