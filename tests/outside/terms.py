@@ -4,12 +4,10 @@
 
 placeholders   strings made of pairs of lines: kept how often, and BLEU of the text around
 others         the same with placeholders in the place of other words
-inserted       the same with placeholders between words, before a colon, and at the end
-numbers        placeholders and codes of currencies in the place of numbers: as with the number how often
 glossary       terms from the references, random terms and none: success, BLEU and time
 
 SOURCE and TARGET are lines that belong together, such as a test set, in the languages of the model; those of strings
-are English, German or French. `numbers` is for English. The strings and the terms are always the same. The exit code is 1 if a promise is broken. Nothing but headway is needed.
+are English, German or French. The strings and the terms are always the same. The exit code is 1 if a promise is broken. Nothing but headway is needed.
 """
 
 import csv
@@ -89,27 +87,6 @@ def make_examples(pairs, replaced, count, seed=1):
     return found
 
 
-def insert_placeholders(pairs, count, seed=1):
-    """Return the same examples for the same pairs; each has a placeholder that stands for no word of the pair."""
-    chooser = random.Random(seed)
-    found: list[Example] = []
-    while len(found) < count:
-        pair = pairs[len(found) % len(pairs)]
-        placeholder = chooser.choice(PLACEHOLDERS)
-        words = pair.source.split()
-        place = chooser.randrange(1, max(2, len(words)))
-        within = " ".join([*words[:place], placeholder, *words[place:]])
-        held = chooser.choice(
-            [
-                Pair(within, pair.target),
-                Pair(f"{placeholder}: {pair.source}", f"{placeholder}: {pair.target}"),
-                Pair(f"{pair.source} {placeholder}", f"{pair.target} {placeholder}"),
-            ]
-        )
-        found.append(Example(pair, held, [placeholder], r"(?!)"))
-    return found
-
-
 def bleu(found, references):
     """Return BLEU."""
     return sacrebleu.corpus_bleu(list(found), [list(references)]).score
@@ -146,53 +123,6 @@ def placeholder_campaign(translator, examples):
         flush=True,
     )
     return broken + ([] if around >= without - 0.2 else ["BLEU is more than 0.2 lower"])
-
-
-# What may stand in the place of a number; of a price "1.50" is the number.
-COUNTS = ["%d", "%i", "%1$d", "{count}", "{n}", "%(count)s", "{{total}}"]
-VALUES = ["{0}", "%s", "{x}", "%1$s"]
-CODED = ["1.50 EUR", "EUR 1.50", "1.50 CHF", "USD 1.50"]
-PLAIN_NUMBER = r"(?<![\w.,:£$€-])\d+(?:[.,]\d+)*(?![\w:%]|[.,]\d)"
-ANY_PRICE = r"(?<!\S)[£$€](\d+(?:[.,]\d+)*)(?![\w:]|[.,]\d)"
-MONTH = (
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
-TRANSLATED = r"\d+(?:[.,]\d+)*(?: [£$€])?"
-
-
-def numbers_campaign(translator, sources, count):
-    """A sentence has the translation that it has with the number, but for the number."""
-    chooser = random.Random(1)
-    lines = [line for line in sources if len(line.split()) > 3 and not re.search(MONTH, line)]
-    lines = [line for line in lines if len(re.findall(r"\d[\d.,:]*", line)) == 1]
-    kinds = {
-        "counts": (PLAIN_NUMBER, COUNTS), "values": (PLAIN_NUMBER, VALUES),
-        "prices": (ANY_PRICE, ["{price}", "%(price)s"]), "coded": (ANY_PRICE, CODED),
-    }  # fmt: skip
-    broken = []
-    for kind, (expression, choices) in kinds.items():
-        some = [line for line in lines if re.search(expression, line)][:count]
-        kept = [
-            chooser.choice(choices).replace("1.50", re.findall(expression, line)[0])
-            for line in some
-        ]
-        held = [
-            each.join(re.split(expression, line)[:: re.compile(expression).groups + 1])
-            for line, each in zip(some, kept, strict=True)
-        ]
-        found, plain = translator.translate(held), translator.translate(some)
-        equal = [
-            text.count(k) == 1 and text.replace(k, "#") == re.sub(TRANSLATED, "#", other)
-            for text, other, k in zip(found, plain, kept, strict=True)
-        ]
-        print(f"{kind}: {len(some)} lines, {100 * statistics.fmean(equal):.1f} % equal", flush=True)
-        if statistics.fmean(equal) < 0.9:
-            broken += [
-                f"{a} -> {b}"
-                for a, b, is_equal in zip(held, found, equal, strict=True)
-                if not is_equal
-            ]
-    return broken
 
 
 def make_glossaries(pairs, kind, seed=1):
@@ -290,10 +220,6 @@ class Terms(Campaign):
         pairs = [Pair(*pair) for pair in zip(*files, strict=True)]
         if options.campaign == "glossary":
             broken = glossary_campaign(translator, pairs[: options.count])
-        elif options.campaign == "numbers":
-            broken = numbers_campaign(translator, [pair.source for pair in pairs], options.count)
-        elif options.campaign == "inserted":
-            broken = placeholder_campaign(translator, insert_placeholders(pairs, options.count))
         else:
             with TABLE.open(encoding="utf-8", newline="") as file:
                 rows = [*csv.DictReader(file, delimiter="\t")]
@@ -305,7 +231,7 @@ class Terms(Campaign):
 
 
 if __name__ == "__main__":
-    campaigns = {"choices": ["placeholders", "others", "inserted", "numbers", "glossary"]}
+    campaigns = {"choices": ["placeholders", "others", "glossary"]}
     files = {"source": Path, "target": Path}
     # Strings, or lines of the text; and hypotheses of the search, by default those of the model.
     numbers = {"--count": 10_000, "--beam": 0}
