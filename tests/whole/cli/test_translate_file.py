@@ -158,11 +158,11 @@ def test_the_bytes_do_not_depend_on_workers(way, job, backward_directory, tokeni
     }[way]
     more += ["--scores", "--search.candidates", "5"]
     job.out = job.out.with_suffix(".gz")
-    job.run("--workers", "1", *more)
+    job.run(*more, "--workers", "1")
     whole = job.out.read_bytes()
     for workers in ("2", "64"):
         job.out.unlink()
-        job.run("--workers", workers, "--threads", "2", *more)
+        job.run(*more, "--workers", workers, "--threads", "2")
         assert job.out.read_bytes() == whole
     job.source.write_text("")
     job.run("--workers", "2")
