@@ -53,14 +53,15 @@ def translate(suffix, runs, target, pairs=()):
 
 
 @pytest.mark.parametrize("suffix", PARTS)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(100))
 def test_a_look_has_a_word_of_every_translation(suffix, seed):
-    """A link or bold words, with plain text before, behind or around, in a translation of few words that are linked anyhow."""
+    """A link or bold words, with plain text before, behind, around or between, in a translation of few words that are linked anyhow."""
     chooser = random.Random(seed)
     look = chooser.choice(LOOKS[suffix])
     words = [" ".join(chooser.choices("abcdefgh", k=chooser.randint(1, 5))) for _ in range(3)]
     runs = [(f"{words[0]} ", ""), (words[1], look), (f" {words[2]}", "")]
-    runs = chooser.choice([runs, runs[:2], runs[1:]])
+    between = [(f"{words[0]} ", look), (words[1], ""), (f" {words[2]}", look)]
+    runs = chooser.choice([runs, runs[:2], runs[1:], between, [*between, (" x", "")]])
     count = len(" ".join(text for text, _ in runs).split())
     target = " ".join(f"W{number}" for number in range(chooser.randint(1, 4)))
     pairs = [

@@ -296,14 +296,16 @@ class _Writer:
         self._open = [(node, style)]  # what holds the content, and the style of text in it
         self._run: Node | None = None  # or what holds text without a run
         self._key = ""  # of its style
+        self._has_main = True  # whether words stand outside of all elements
         self._is_space = (
             True  # where text stands directly in elements: another space would not count
         )
 
     def write(self, paragraph: Paragraph, translated: Translated) -> None:
         """Write the translation of the paragraph with its elements around their words."""
-        breaks = iter(paragraph.lines)
-        for part, is_markup in flatten(place(paragraph, translated)):
+        breaks, placed = iter(paragraph.lines), place(paragraph, translated)
+        self._has_main = any(isinstance(part, str) and part.strip() for part in placed)
+        for part, is_markup in flatten(placed):
             if is_markup:
                 self._put(part)
                 continue
@@ -332,10 +334,18 @@ class _Writer:
                     self._append(piece.node, None)
                     holder = piece.holder
                     _fill(holder, piece.head)
-                is_link = style is not None and style.is_link
-                self._open.append((holder, style if is_link else piece.style or style))
+                self._open.append((holder, self._choose_style(piece, style)))
             else:
                 self._append(piece.node, piece.style)
+
+    def _choose_style(self, opened: Opened, around: Style | None) -> Style | None:
+        """Return the style of text in an element: its own, if that loses no link and no other look."""
+        own = opened.style or around
+        if around is None or own is None or own.is_link:
+            return own
+        is_lost = len(self._open) == 1 and not self._has_main  # the look of most text
+        is_plainer = opened.node is None and len(own.key) < len(around.key)
+        return around if around.is_link or (is_lost and is_plainer) else own
 
     def _append(self, node: Node, style: Style | None) -> None:
         """Write an element."""
