@@ -13,7 +13,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -25,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.campaign import Campaign
 from support.cases import read_rows
 from support.http_requests import Case, read_requests
-from support.proxies import free_port, serving
+from support.proxies import copy_model, free_port, serving
 
-PAIRS = (("en", "de"), ("de", "en"), ("de", "fr"))
+PAIRS = ("en-de", "de-en", "de-fr")
 REQUESTS = read_requests(Path(__file__).with_suffix(".jsonl"))
 PATHS = (
     *("/translate", "/detect", "/languages", "/frontend/settings", "/health", "/spec", "/suggest"),
@@ -110,22 +109,6 @@ minisbd.SBDetect = Whole
 """
 
 
-def directions(model, folder):
-    """Make a model directory for each pair; the weights are the same."""
-    found = []
-    settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
-    for pair in PAIRS:
-        path = folder / "-".join(pair)
-        path.mkdir()
-        settings["languages"] = list(pair)
-        settings["settings"]["search"]["alpha"] = 0.2  # as Argos Translate ranks, nearly
-        (path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-        for name in ("model.safetensors", "tokenizer.model"):
-            shutil.copyfile(model / name, path / name)
-        found.append(str(path))
-    return found
-
-
 class Comparison(Campaign):
     """Requests that both servers answer."""
 
@@ -137,7 +120,7 @@ class Comparison(Campaign):
         self.home = {"HOME": name, "OMP_NUM_THREADS": "1", "LT_THREADS": "2", "PYTHONPATH": name}
         self.home |= {f"XDG_{kind}_HOME": f"{name}/{kind}" for kind in ("DATA", "CONFIG", "CACHE")}
         (folder / "sitecustomize.py").write_text(WHOLE_TEXTS, encoding="utf-8")
-        models = directions(self.options.model, folder)
+        models = [str(path) for path in copy_model(self.options.model, folder, PAIRS)]
         packages = [f"{model}.argosmodel" for model in models]
         headway = [sys.executable, "-m", "headway.cli.main"]
         for model, package in zip(models, packages, strict=True):
@@ -147,6 +130,7 @@ class Comparison(Campaign):
         self.run_theirs(programs / "python", "-c", install, *packages)
         self.theirs = [str(self.options.libretranslate.absolute()), "--disable-files-translation"]
         self.ours = [*headway, "serve", *models, "--pivot", "de", "--server.file-limit", "0"]
+        self.ours += ["--search.alpha", "0.2"]  # as Argos Translate ranks, nearly
         self.used: set[str] = set()
         methods = [Case(f"{method} {path}", method, path) for path in PATHS for method in METHODS]
         self.ask_both([*REQUESTS["open"], *methods], {"LT_METRICS": "true"})

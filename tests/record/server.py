@@ -19,7 +19,7 @@ from side import scrub, write_json
 from texts import CASES
 
 from support.http_requests import Case, make_cases, read_requests, read_texts
-from support.proxies import free_port, serving
+from support.proxies import copy_model, free_port, serving
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.2" / "model"
 KEYS = 60
@@ -68,7 +68,7 @@ def record(side, model, out):
     with recording(side, out / "limited", model, *limits(out / "limited")) as recorder:
         recorder.record("limits", requests["limits"])
         recorder.record("keys", requests["keys"])
-    models = with_pairs(model, out / "models", ("en-de", "de-en", "de-fr"))
+    models = copy_model(model, out / "models", ("en-de", "de-en", "de-fr"))
     with recording(side, out / "several", *models, "--pivot", "de", *PATIENT) as recorder:
         recorder.record("several", requests["several"])
     shutil.rmtree(out / "models")
@@ -130,23 +130,6 @@ def limits(folder):
     (folder / "tools.tsv").write_text("lamp\tLeuchte\nhouse\tHaus|Gebäude\n", encoding="utf-8")
     (folder / "places.csv").write_text('de,en\n"Rom, Italien",Rome\n', encoding="utf-8")
     return "--config", "limits.toml", "--keys", "keys.txt"
-
-
-def with_pairs(model, folder, pairs):
-    """Copy a model for each pair of languages: the weights are the same, the translations nonsense."""
-    found = []
-    for pair in pairs:
-        path = folder / pair
-        path.mkdir(parents=True)
-        settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
-        settings["languages"] = pair.split("-")
-        settings.pop("pairs", None)
-        (path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-        for name in ("model.safetensors", "tokenizer.model", "quality.json"):
-            if (model / name).exists():
-                shutil.copyfile(model / name, path / name)
-        found.append(path)
-    return found
 
 
 @contextmanager

@@ -1,6 +1,7 @@
-"""Servers of others, and nginx and Caddy with the configurations in ``deploy/``, as processes under test."""
+"""Servers of others, models for them, and nginx and Caddy with the configurations in ``deploy/``, as processes under test."""
 
 import contextlib
+import json
 import shutil
 import socket
 import subprocess
@@ -26,6 +27,23 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def copy_model(model, folder, pairs):
+    """Copy a model for each pair of languages: the weights are the same, the translations nonsense."""
+    found = []
+    for pair in pairs:
+        path = folder / pair
+        path.mkdir(parents=True)
+        settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
+        settings["languages"] = pair.split("-")
+        settings.pop("pairs", None)
+        (path / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+        for name in ("model.safetensors", "tokenizer.model", "quality.json"):
+            if (model / name).exists():
+                shutil.copyfile(model / name, path / name)
+        found.append(path)
+    return found
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from headway.ext.exchange.ctranslate2.entries import read_entries
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.ctranslate2.runner import CTranslate2Runner
 from headway.ext.exchange.ctranslate2.variables import TABLES
-from headway.ext.exchange.ctranslate2.writer import find_refusals, write
+from headway.ext.exchange.ctranslate2.writer import write
 from headway.ext.exchange.huggingface.writer import write as write_marian
 from headway.model.embeddings import sinusoids
 from headway.text.tokenizer import Tokenizer
@@ -110,16 +110,6 @@ def test_rounded_weights_are_read_as_the_values_they_represent(
         assert ((again[name] - value).abs() <= bound * largest * 1.001 + 1e-7).all(), name
         rounded += int((again[name] != value).any())
     assert rounded > 20
-
-
-def test_an_unsupported_setting_is_rejected_by_name():
-    assert not find_refusals(SMALL)
-    for name, value in {
-        "encoder_mixer": "lstm", "decoder_mixer": "convolution", "compatibility": "additive", "window": 5,
-        "num_decoder_layers": 0,
-    }.items():  # fmt: skip
-        [reason] = find_refusals(replace(SMALL, **{name: value}))
-        assert reason.startswith(name)
 
 
 def test_a_wrong_position_table_fails_the_certificate(small, tmp_path, monkeypatch):

@@ -118,11 +118,11 @@ def test_a_failed_comparison_is_an_error_and_keeps_the_files(small, tmp_path, mo
 
 
 def test_a_rejected_export_leaves_no_files(small, tmp_path, tokenizer):
-    shape = replace(SMALL, encoder_mixer="gru", window=3)
+    shape = replace(SMALL, encoder_mixer="gru", window=3, num_decoder_layers=0)
     other = random_model(tmp_path / "other", tokenizer, shape)
     before, out = set(tmp_path.iterdir()), tmp_path / "out"
     for message, *request in (
-        (r"encoder_mixer.*\n.*window", other, "ctranslate2", out),
+        (r"encoder_mixer.*\n.*window.*\n.*num_decoder_layers", other, "ctranslate2", out),
         ("--precision int4: ctranslate2 supports float32, int8", small, "ctranslate2", out, "int4"),
         ("did you mean 'argos'", small, "argo", out),
         ("exists already", small, "ctranslate2", tmp_path / "other"),
