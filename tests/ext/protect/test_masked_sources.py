@@ -488,6 +488,8 @@ def test_a_text_that_is_a_term_is_translated_by_its_rendering(translator):
     assert all(translation.alignment for translation in found)
     n_best = replace(SEARCH, n_best=3, split_sentences=True)
     lists = {"dog.": ["hund.", "Köter."], "Dog!": ["Hund!", "Köter!"], "cat": ["Kater"]}
+    # Several terms with marks between them need no model, either.
+    lists |= {"cat, dog; cat": ["Kater, hund; Kater"], "dog, cat": ["hund, Kater", "Köter, Kater"]}
     for line, texts in lists.items():
         [each] = glossed.stream([line], n_best)
         assert [translation.text for translation in each] == texts

@@ -1,11 +1,15 @@
 """What a model reads of a piece in which something must stay or come, and what its translation must contain."""
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from headway.ext.protect.restoring import Restored, link_parts, map_words, restore
 from headway.text import Span, Tokenizer
 from headway.translation import Constraint, WordPairs, find_alternatives
+
+_MARK = re.compile(r"[^\w\s]")
 
 
 class SourcePart(NamedTuple):
@@ -87,7 +91,7 @@ class MaskedSource(NamedTuple):
         return map_words([(p.read, p.source, p.read == p.source) for p in self.parts])
 
     def list_known(self, tokenizer: Tokenizer) -> list[list[int]]:
-        """Return the translations of a piece that needs no model: a term alone has its renderings, protected text is kept.
+        """Return the translations of a piece that needs no model: terms with marks between them have their renderings, protected text is kept.
 
         The model would write a sentence with them, as it has learned from sentences. There are none for other pieces.
         """
@@ -101,15 +105,19 @@ class MaskedSource(NamedTuple):
                 for part in self.parts
             )
             return tokenizer.encode_target(["".join(words).strip()])
-        if len(wanted) > 1:
-            return []
-        [term] = wanted
-        renderings = dict.fromkeys(term.renderings)
-        if term.read[:1].isupper():
-            capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
-            renderings = dict.fromkeys(capitals.get(r.casefold(), r) for r in term.renderings)
-        before, after = self.text[: term.start], self.text[term.span[1] :]
-        texts = [f"{before}{rendering}{after}".strip() for rendering in renderings]
+        between = (
+            self.text[term.span[1] - 1 : following.start] for term, following in pairwise(wanted)
+        )
+        are_terms = len(wanted) == 1 or all(part.kind == "term" for part in wanted)
+        if not (are_terms and all(map(_MARK.search, between))):
+            return []  # the grammar joins terms with nothing but a space between them
+        written = {term.start: _written_like(term) for term in wanted}
+        texts = []
+        for rendering in written[wanted[0].start]:  # several translations differ in the first term
+            chosen = {start: own[0] for start, own in written.items()}
+            chosen[wanted[0].start] = rendering
+            words = (chosen[p.start] if p.alternatives else p.read for p in self.parts)
+            texts.append("".join(words).strip())
         return tokenizer.encode_target(texts)
 
     def find_rendered(self, tokenizer: Tokenizer, tokens: Sequence[int]) -> dict[int, Span]:
@@ -168,3 +176,11 @@ class MaskedSource(NamedTuple):
         read = [(sources[source], targets[target]) for source, target in links]
         kept = link_parts(self.source, restored.text, restored.kept)
         return sorted(dict.fromkeys([*read, *kept]), key=lambda pair: pair[1])
+
+
+def _written_like(term: SourcePart) -> list[str]:
+    """Return the renderings of a term, those with a capital first letter where the term has one."""
+    capitals = {r.casefold(): r for r in term.renderings if r[:1].isupper()}
+    is_capital = term.read[:1].isupper()
+    found = (capitals.get(r.casefold(), r) if is_capital else r for r in term.renderings)
+    return [*dict.fromkeys(found)]
