@@ -85,6 +85,19 @@ def test_a_link_on_a_slide_is_not_lost_beside_other_looks(seed):
     assert any("W" in text for text, own in written if "hlinkClick" in own), (runs, written)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_no_address_on_a_slide_is_lost_however_many_there_are(seed):
+    chooser = random.Random(seed)
+    links = [f'<a:hlinkClick id="r{number}"/>' for number in range(chooser.randint(2, 4))]
+    runs = [(f"{chooser.choice('abc')} ", look) for link in links for look in (link, "")]
+    target = " ".join(f"W{number}" for number in range(chooser.randint(1, 5)))
+    pairs = [(s, t) for s in range(len(runs)) for t in range(len(target.split()))]
+    chosen = [pair for pair in pairs if chooser.random() < 0.3]
+    written = translate(".pptx", runs, target, chosen)
+    assert "".join(text for text, _ in written).strip() == target
+    assert {look for _, look in written} >= {*links}, written
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_hidden_text_of_word_stays_and_has_no_visible_word(seed):
     chooser = random.Random(seed)

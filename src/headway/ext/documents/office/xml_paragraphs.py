@@ -335,6 +335,8 @@ class _Writer:
                     holder = piece.holder
                     _fill(holder, piece.head)
                 self._open.append((holder, self._choose_style(piece, style)))
+                if piece.style is not None and piece.style.is_link:
+                    self._write_text("")  # a link without a word is kept, too
             else:
                 self._append(piece.node, piece.style)
 
