@@ -51,7 +51,7 @@ def test_a_document_is_written_whole(page, model_directory, capsys):
 def test_a_document_that_cannot_be_read_leaves_nothing(model_directory, tmp_path):
     table, out = tmp_path / "table.csv", tmp_path / "out.csv"
     table.write_text("id,text\n1,a dog\n")
-    with pytest.raises(HeadwayError, match=r"table\.csv: give columns"):
+    with pytest.raises(HeadwayError, match=r"table\.csv: give the columns"):
         run(model_directory, table, out)
     run(model_directory, table, out, "--columns", "text")
     assert out.read_text().startswith("id,text\n1,")

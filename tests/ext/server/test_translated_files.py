@@ -4,6 +4,7 @@ import asyncio
 import io
 import logging
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from headway.ext.documents.document_translation import write_document
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
 from headway.ext.documents.texts import finish_sentence
+from headway.ext.server.answers import file_response
 from headway.ext.server.file_translation import translate_upload
 from headway.ext.server.files import (
     KEPT_FILES,
@@ -55,6 +57,7 @@ def test_a_file_is_translated_and_fetched(models):
         fetched = fetch(client, answer)
         shown = unquote(fetched.headers["content-disposition"].rpartition("''")[2])
         assert shown == "Отчёт_за_май.de.html"
+        assert '; filename="_.de.html"; ' in fetched.headers["content-disposition"]
         assert "html" not in fetched.headers["content-type"]
         page = fetched.text
         assert page.startswith('<html lang="de"><p title=\'')
@@ -66,6 +69,15 @@ def test_a_file_is_translated_and_fetched(models):
         settings = client.get("/frontend/settings").json()
         assert settings["filesTranslation"] is True
         assert {".html", ".md", ".srt", ".po"} <= set(settings["supportedFilesFormat"])
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_header_of_a_file_has_its_name_and_nothing_else(seed):
+    name = "".join(random.Random(seed).choices("aZ09._- \"\\\r\n;=*'%/äß文\0", k=20))
+    header = file_response(TranslatedFile(name, b"")).headers["content-disposition"]
+    found = re.fullmatch(r"attachment; filename=\"([\w.-]+)\"; filename\*=UTF-8''([\w.%~-]+)", header, re.ASCII)  # fmt: skip
+    assert found[1] == re.sub(r"[^A-Za-z0-9.-]+", "_", name)
+    assert unquote(found[2]) == name
 
 
 def test_a_client_says_what_is_finished_in_a_catalog(models):

@@ -116,7 +116,7 @@ def _find_columns(given: Sequence[str], header: Sequence[str]) -> tuple[set[int]
     )
     if not columns:
         raise UsageError(
-            "give columns to translate by --columns, separated by commas: names if the first row has names, numbers from 1"
+            "give the columns to translate (--columns, or the field columns), separated by commas: names if the first row has names, numbers from 1"
             f" if it is text like the others; the first row is: {shown}"
         )
     if all(column.isdecimal() and column not in header for column in columns):

@@ -1,6 +1,7 @@
 """The answers of the server: JSON, and streams of events; work stops when the client leaves."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import aclosing
 from functools import lru_cache
@@ -58,8 +59,9 @@ def make_response(value: object) -> Response:
 
 
 def file_response(file: TranslatedFile) -> Response:
-    """Return a response with a file, which no browser shows as a page."""
-    disposition = f"attachment; filename*=UTF-8''{quote(file.name)}"
+    """Return a response with a file, which no browser shows as a page; older clients take the name in ASCII."""
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "_", file.name)
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(file.name, safe='')}"
     headers = {"Content-Disposition": disposition, "Cache-Control": "no-store"}
     return Response(file.data, media_type="application/octet-stream", headers=headers)
 
