@@ -23,14 +23,36 @@ _TOKEN = re.compile(
     r'(?P<string>"(?:[^"\\]|\\.)*+(?:"|\\?\Z))(?P<colon>\s*+:)?|[{}\[\]]', re.DOTALL
 )
 _LANGUAGE = "@@locale"  # the key of the language of an .arb file
-# Names for programs: page.title and pageTitle; "e.g" is none.
-_NAME = re.compile(r"(?a:[a-z][\w-]+(?:\.[\w-]+)+|[a-z]+\d*(?:[A-Z][a-z\d]*)+)")
+# For programs under any key: page.title and pageTitle ("e.g" is none), kinds of files and colours.
+_NAME = re.compile(
+    r"(?a:[a-z][\w-]+(?:\.[\w-]+)+|[a-z]+\d*(?:[A-Z][a-z\d]*)+"
+    r"|(?:application|audio|font|image|multipart|text|video)/[\w.+-]+|#[\da-fA-F]{6}(?:..)?)"
+)
+# Keys of values for programs: type, userType, user-type and USER_TYPE, after their words are parted.
+_PARTS_OF_KEY = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[-.:\s]+")
+_PROGRAM_KEY = re.compile(
+    r"(?:^|_)(?:(?P<classes>class(?:_?(?:names?|list))?)|(?P<formats>format|fmt|pattern)"
+    r"|id|u?uid|guid|key|type|kind|icon|colou?r|slug|href|ur[il]|src|path|method|mime_?(?:type)?|time_?zone|tz"
+    r"|locale|lang|language|currency|sku|version|charset|encoding|rel|target|role|variant|align|layout"
+    r"|component|template|selector|regex|event|action|code)(?:e?s)?\Z"
+)
+# There one word stays; a word as people write it (Dog, T-shirt), or with the end of a sentence, does not.
+_WORD_FOR_PROGRAMS = re.compile(
+    r"(?![A-Z][a-z]*(?:-[A-Za-z]?[a-z]+)*[.!?:]*\Z|.*[A-Za-z][.!?:]+\Z)[!-~]+"
+)
+_CLASSES = re.compile(
+    r"(?=.*[a-z\d][-_:][a-z\d])[a-z\d][!-+\--~]*(?: +[a-z\d-][!-+\--~]*(?<![.!?]))*"
+)
+_DATE_PATTERN = re.compile(
+    r"(?=.*(?:[yY]{2}|[dD]{2}|MM|HH|hh|mm))[yYMdDHhmsSaAEzZ\d\W_]+", re.ASCII
+)
 # A language with its script or country: en-US, zh_Hant.
 _LOCALE = re.compile(
     r"[a-z]{2,3}(?:[-_](?:Arab|Cyrl|Deva|Hans|Hant|Latn))?(?:[-_](?:[A-Z]{2}|419))?"
 )
 _LANGUAGE_KEY = re.compile(r"(?:^|[_-])(?:lang|language|locale)(?:[_-]?code)?\Z", re.IGNORECASE)
 _LONGEST_LANGUAGE_KEY = 14  # characters of a match
+_LONGEST_PROGRAM_KEY = 24  # likewise, before its words are parted
 _SHOWN_KEYS, _SHOWN = 4, 40  # keys of a place, and characters of each
 
 
@@ -58,7 +80,19 @@ class _Value(TextEntry):
             or (len(text) > 3 and _LOCALE.fullmatch(text))
         )
         is_text = is_translatable(text) and not is_measure(text)
-        return is_text and not is_language_code and not _NAME.fullmatch(text)
+        return is_text and not (is_language_code or _NAME.fullmatch(text) or self._is_value(text))
+
+    def _is_value(self, text: str) -> bool:
+        """Whether the key is one of values for programs, and the text looks like one."""
+        tail = _PARTS_OF_KEY.sub("_", self.name[-_LONGEST_PROGRAM_KEY:]).lower()
+        found = _PROGRAM_KEY.search(tail)
+        # A catalog of messages may have "id": "ID".
+        if not found or (text[:1].isupper() and tail.endswith(text.lower())):
+            return False
+        forms = [_WORD_FOR_PROGRAMS]
+        forms += [_CLASSES] if found["classes"] else []
+        forms += [_DATE_PATTERN] if found["formats"] else []
+        return any(form.fullmatch(text) for form in forms)
 
     def write(self, text: str) -> str:
         """Return the literal of a text."""
