@@ -28,7 +28,7 @@ REPLACEMENT = "\ufffd"  # stands for bytes that are no character of the encoding
 COMPRESSIONS = {".gz": rb"\x1f\x8b", ".xz": rb"\xfd7zXZ", ".zst": rb"\x28\xb5\x2f\xfd"}
 # How files begin that are not plain text -> what they are, and how to make text of them.
 BEGINNINGS = {
-    rb"PK\x03\x04|\xd0\xcf\x11\xe0": "an office file or an archive: to translate it, give its name its suffix, such as .docx; or save it as plain text or as CSV, in UTF-8",
+    rb"PK\x03\x04|\xd0\xcf\x11\xe0": "an office file or an archive: save it as plain text or as CSV, in UTF-8; to translate it whole, give its name its suffix, such as .docx",
     rb"%PDF-|\{\\rtf": "a document in PDF or RTF: save it as plain text in UTF-8",
     rb"\x89PNG|\xff\xd8\xff|GIF8": "an image, and not text",
     rb"\x7fELF|SQLite format 3\0": "a program or a database, and not text",

@@ -112,8 +112,14 @@ def office(member):
 
 
 DOCUMENTS = {
-    "a.docx": (office("word/document.xml"), "an office file or an archive: save it"),
-    "a.xlsx": (office("xl/workbook.xml"), "an office file or an archive: save it"),
+    "a.docx": (
+        office("word/document.xml"),
+        "an office file or an archive: save it as plain text or as CSV, in UTF-8; to translate it whole, give its name its suffix",
+    ),
+    "a.xlsx": (
+        office("xl/workbook.xml"),
+        "an office file or an archive: save it as plain text or as CSV, in UTF-8; to translate it whole, give its name its suffix",
+    ),
     "a.pdf": (b"%PDF-1.7\n", "a document in PDF or RTF: save it as plain text in UTF-8"),
 }
 
