@@ -148,9 +148,9 @@ def test_unknown_tokens_and_steps_beyond_the_limit_are_rejected():
     model = model_of(SHAPES["plain"])
     for engine in (NativeEngine(model, "fp32", library()), PlainEngine(model)):
         for bad in (VOCAB, -1):
-            with pytest.raises(IndexError):
+            with pytest.raises((IndexError, HeadwayError)):
                 engine.start([[3, bad, 4]], 1, 5)
-            with pytest.raises(IndexError), torch.inference_mode():
+            with pytest.raises((IndexError, HeadwayError)), torch.inference_mode():
                 engine.start([[3, 4]], 1, 5).candidates(np.array([bad]), 2, None)
     started = NativeEngine(model, "fp32", library()).start([[3, 4]], 1, 5)
     for _ in range(5):
