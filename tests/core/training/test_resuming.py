@@ -240,6 +240,14 @@ def test_resuming_takes_the_cores_of_this_machine(uninterrupted_run, tmp_path, m
     assert torch.get_num_threads() == 1
 
 
+def test_of_many_settings_that_differ_a_message_names_a_few(uninterrupted_run, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(uninterrupted_run, path)
+    with pytest.raises(HeadwayError, match=r"; \d+ others differ, too: only ") as error:
+        dispatch(["train", str(path), "--preset", "big", "--ranks", "1", "--quiet"])
+    assert str(error.value).count("; ") == 6  # five differences, and what else may be done
+
+
 def test_a_run_keeps_the_pairs_that_it_held_out(corpus, tmp_path):
     files = corpus[: corpus.index("--valid")]
     whole, path = tmp_path / "whole", tmp_path / "run"

@@ -1,5 +1,6 @@
 """What a document keeps is not read by the model, and sentences are divided once."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -73,6 +74,12 @@ def test_numbers_with_units_alone_are_written_as_the_target_language_does(suffix
         german = write_number(measure, ("en", "de"))
         kept = 1 if suffix == "csv" else 0  # the other column
         assert (written.count(german), written.count(measure)) == (form.count("{") - kept, kept)
+
+
+def test_a_number_with_a_unit_as_a_value_of_json_is_for_programs():
+    for measure in MEASURES:
+        document = open_document(json.dumps({"width": measure, "b": "a dog"}).encode(), "x.json")
+        assert [paragraph.text for paragraph in document.paragraphs] == ["a dog"]
 
 
 def test_texts_whose_sentences_were_divided_or_kept_are_not_divided_again(translator):
