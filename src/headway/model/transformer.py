@@ -114,9 +114,8 @@ class Transformer(Network):
                 f"target: has {target_BT.size(0)} rows, and the source {memory_BSD.size(0)}"
             )
         target_segments = Segments.of(target_segments, target_BT)
-        source_segments = Segments.of(source_segments, memory_BSD)
-        if target_segments is None and source_segments is not None:
-            source_segments.check_not_packed()
+        is_packed = target_segments is not None
+        source_segments = Segments.of(source_segments, memory_BSD, may_be_packed=is_packed)
         shifted_BT = shift_right(target_BT, self.config.target_vocab_size - 1, target_segments)
         x_BTD = self.target_positions(self.target_table(shifted_BT), target_segments)
         return self.decoder(x_BTD, target_segments, memory_BSD, source_segments)
@@ -127,10 +126,8 @@ class Transformer(Network):
 
     def start(self, memory_BSD: Tensor, source_segments: SegmentsLike = None) -> DecoderState:
         """Begin a step-by-step decoding of B sentences; no row may be packed."""
-        source_segments = Segments.of(source_segments, memory_BSD)
-        if source_segments is not None:
-            source_segments.check_not_packed()
-        return self.decoder.start(memory_BSD, source_segments)
+        segments = Segments.of(source_segments, memory_BSD, may_be_packed=False)
+        return self.decoder.start(memory_BSD, segments)
 
     def step(self, tokens_N: Tensor, state: DecoderState) -> Tensor:
         """Read one token for each hypothesis and predict the next; ``state`` changes in place.

@@ -140,7 +140,9 @@ class Segments:
     packing: Packing | None = None
 
     @classmethod
-    def of(cls, ids: "SegmentsLike", tokens: Tensor) -> "Segments | None":
+    def of(
+        cls, ids: "SegmentsLike", tokens: Tensor, *, may_be_packed: bool = True
+    ) -> "Segments | None":
         """Return the segments of a model's input; a plain tensor is searched for packed rows here.
 
         The search reads numbers back from the device, so that a GPU waits once for each forward, or twice.
@@ -149,6 +151,7 @@ class Segments:
         Args:
             ids: Segments, or their ids; True and False count as 1 and 0.
             tokens: What they belong to, [B, T] or [B, T, D].
+            may_be_packed: Whether a row may hold several sentences, or one with another number than 1.
 
         Raises:
             HeadwayError: If they do not fit, or are no whole numbers of 0 or more.
@@ -159,8 +162,15 @@ class Segments:
         shape, wanted = list(given.shape), list(tokens.shape[:2])
         if shape != wanted:
             raise HeadwayError(f"segments: have the shape {shape}, and the input {wanted}")
-        if isinstance(ids, Segments):
-            return ids
+        found = ids if isinstance(ids, Segments) else cls._read(ids)
+        if found.is_packed and not may_be_packed and _has_numbers(found.ids):
+            raise HeadwayError(
+                "segments: a source with several sentences in a row needs the segments of the target, too"
+            )
+        return found
+
+    @classmethod
+    def _read(cls, ids: Tensor) -> "Segments":
         ids = ids.long() if ids.dtype == torch.bool else ids
         if ids.dtype.is_floating_point:
             raise HeadwayError(
@@ -175,17 +185,6 @@ class Segments:
                 "segments: must be 0 for padding, or the number of a sentence from 1 on"
             )
         return cls(ids, is_packed=True)
-
-    def check_not_packed(self) -> None:
-        """Check that these are segments of rows of one sentence, as far as that can be seen.
-
-        Raises:
-            HeadwayError: If a row has several, or one whose number is not 1.
-        """
-        if self.is_packed and _has_numbers(self.ids):
-            raise HeadwayError(
-                "segments: a source with several sentences in a row needs the segments of the target, too"
-            )
 
     def positions(self) -> Tensor:
         """Count the positions of each sentence from 0, [B, T]; those of padding are 0.

@@ -1,7 +1,7 @@
 """What a model reads of a piece in which something must stay or come, and what its translation must contain."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -100,25 +100,23 @@ class MaskedSource(NamedTuple):
         if not wanted or any(map(str.isalnum, others)):
             return []
         if all(part.kind == "name" for part in wanted):  # put in the place of its placeholder word
-            words = (
-                tokenizer.decode(part.alternatives[0]) if part.alternatives else part.read
-                for part in self.parts
-            )
-            return tokenizer.encode_target(["".join(words).strip()])
+            names = {part.start: tokenizer.decode(part.alternatives[0]) for part in wanted}
+            return tokenizer.encode_target([self._join(names)])
         between = (
             self.text[term.span[1] - 1 : following.start] for term, following in pairwise(wanted)
         )
         are_terms = len(wanted) == 1 or all(part.kind == "term" for part in wanted)
         if not (are_terms and all(map(_MARK.search, between))):
             return []  # the grammar joins terms with nothing but a space between them
-        written = {term.start: _written_like(term) for term in wanted}
-        texts = []
-        for rendering in written[wanted[0].start]:  # several translations differ in the first term
-            chosen = {start: own[0] for start, own in written.items()}
-            chosen[wanted[0].start] = rendering
-            words = (chosen[p.start] if p.alternatives else p.read for p in self.parts)
-            texts.append("".join(words).strip())
+        first, best = wanted[0], {term.start: _written_like(term)[0] for term in wanted}
+        # Several translations differ in the first term.
+        texts = [self._join(best | {first.start: other}) for other in _written_like(first)]
         return tokenizer.encode_target(texts)
+
+    def _join(self, written: Mapping[int, str]) -> str:
+        """Return what the model would read, with other words where it must write something, by the places of the parts."""
+        words = (written[p.start] if p.alternatives else p.read for p in self.parts)
+        return "".join(words).strip()
 
     def find_rendered(self, tokenizer: Tokenizer, tokens: Sequence[int]) -> dict[int, Span]:
         """Return where a translation has what it must contain: ranges of its characters, by the numbers of the parts."""

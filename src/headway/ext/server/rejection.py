@@ -25,7 +25,7 @@ class Rejection(Exception):
 
 
 def client_left() -> Rejection:
-    """Return what ends a request whose client has left."""
+    """Return the rejection that stops the work on a request when its client has disconnected."""
     return Rejection(CLIENT_LEFT, "The client left")
 
 

@@ -85,7 +85,7 @@ def prepare_text(plan: RunPlan) -> list[str]:
 
 
 def find_exchanged_sides(data: PreparedData) -> list[str]:
-    """Return a line for each pair of languages whose source and target text look exchanged."""
+    """Return a notice for each language pair whose source and target files seem to be swapped."""
     return [
         f"{data.directory}: the sides look exchanged: the source is said to be '{text.languages[0]}', and looks like"
         f" '{text.languages[1]}': give the files in the other order"
