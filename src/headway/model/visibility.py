@@ -154,7 +154,7 @@ class Segments:
             may_be_packed: Whether a row may hold several sentences, or one with another number than 1.
 
         Raises:
-            HeadwayError: If they do not fit, or are no whole numbers of 0 or more.
+            HeadwayError: If they do not fit, are no whole numbers of 0 or more, or are packed and may not be.
         """
         if ids is None:
             return None

@@ -80,9 +80,11 @@ class _Value(TextEntry):
             or (len(text) > 3 and _LOCALE.fullmatch(text))
         )
         is_text = is_translatable(text) and not is_measure(text)
-        return is_text and not (is_language_code or _NAME.fullmatch(text) or self._is_value(text))
+        return is_text and not (
+            is_language_code or _NAME.fullmatch(text) or self._is_for_programs(text)
+        )
 
-    def _is_value(self, text: str) -> bool:
+    def _is_for_programs(self, text: str) -> bool:
         """Whether the key is one of values for programs, and the text looks like one."""
         tail = _PARTS_OF_KEY.sub("_", self.name[-_LONGEST_PROGRAM_KEY:]).lower()
         found = _PROGRAM_KEY.search(tail)
