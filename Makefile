@@ -49,10 +49,9 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-# What this checkout answers, against another one: `make record BEFORE=../older`, or with ONLY="help lines". It takes
-# about a quarter of an hour on two cores.
+# What `make test` compares answers with, anew after a change that is meant: `make record`, or with ONLY="help scores".
 record: $(VENV)/.installed
-	$(BIN)/python tests/record --before $(BEFORE) $(if $(ONLY),--only $(ONLY)) $(if $(AFTER),--after $(AFTER) --changes /dev/null)
+	$(BIN)/python tests/record --store $(if $(ONLY),--only $(ONLY))
 
 # Long campaigns, hours of them together: `make -k test-outside MODEL=runs/en-de LINES=test.en`, or one part by
 # its name. MODEL is a model to serve, English to German, and LINES text for it; `make demo` makes the defaults.

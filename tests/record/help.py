@@ -7,22 +7,17 @@ import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import scrub, write_messages
+from answers import run_each, scrub, write_messages
 from texts import read_cases, write_lines, write_pairs
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.2" / "model"
 PRESETS = ("quick", "thorough", "tiny", "small", "medium", "base", "big")
 
 
-def record(side, model, out):
-    """Write what depends on no processor: all of it."""
-    record_stored(side, out)
-
-
-def record_stored(side, out):
+def record(out):
     """Write the help of each verb, the settings and presets, and the answers to mistakes."""
-    overview = side.run("--help").out.decode()
-    verbs = re.findall(r"^  (\w+)  ", overview, re.MULTILINE)
+    [overview] = run_each([["--help"]], Path.cwd())
+    verbs = re.findall(r"^  (\w+)  ", overview.out.decode(), re.MULTILINE)
     pages = {
         "overview.txt": ["--help"], "settings.txt": ["config"], "server-settings.txt": ["config", "--only", "server"],
         **{f"verbs/{verb}.txt": [verb, "--help"] for verb in verbs},
@@ -32,7 +27,7 @@ def record_stored(side, out):
     mistakes = read_cases("mistakes.txt")
     with TemporaryDirectory() as folder:
         files = write_files(Path(folder) / "files")
-        answers = side.run_each([*pages.values(), *map(shlex.split, mistakes)], cwd=files)
+        answers = run_each([*pages.values(), *map(shlex.split, mistakes)], cwd=files)
     for name, answer in zip(pages, answers, strict=False):
         path = out / name
         path.parent.mkdir(exist_ok=True)

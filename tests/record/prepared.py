@@ -8,34 +8,18 @@ from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import write_messages, write_tree
-from texts import pairs, plain, read_cases, write_lines, write_pairs
-
-LARGE = "large --train large.en large.de --valid 100 --workers 2 --text.vocab-size 1000"
-STORED = ("files", "csv", "dirty", "several")
+from answers import run_each, write_messages, write_tree
+from texts import pairs, read_cases, write_lines, write_pairs
 
 
-def record(side, model, out):
-    """Write each case, the answers to mistakes, and a larger text that two workers prepare."""
-    prepare(side, out, read_cases("prepared.txt"), model)
-
-
-def record_stored(side, out):
-    """Write some cases and the answers to mistakes."""
-    prepare(side, out, [case for case in read_cases("prepared.txt") if case.split()[0] in STORED])
-
-
-def prepare(side, out, cases, model=None):
-    """Prepare the text of cases, and that of the built-in corpus if the model beside it is given."""
+def record(out):
+    """Write what some cases of text become, and the answers to mistakes."""
+    cases = read_cases("prepared.txt")
     with TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder)
-        if model:
-            for code in ("en", "de"):
-                write_lines(folder / f"large.{code}", plain(model, 1600, code))
-            cases = [*cases, LARGE]
         commands = [*cases, *read_cases("damaged_text.txt")]
-        answers = side.run_each([["prepare", *shlex.split(line)] for line in commands], folder)
+        answers = run_each([["prepare", *shlex.split(line)] for line in commands], folder)
         write_messages(out / "messages.jsonl", zip(commands, answers, strict=True))
         for case in cases:
             write_tree(out / f"{case.split()[0]}.txt", folder / case.split()[0])
@@ -49,15 +33,12 @@ def write_files(folder):
     write_pairs(folder, "t", [*pairs(10, seed=3), *rows[:10]])
     for path in a:
         (folder / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
-        (folder / f"c{path.suffix}").write_bytes(path.read_text("utf-8").encode("cp1252"))
     write_table(folder / "a.csv", [("en", "de"), *rows], ",")
-    write_table(folder / "b.csv", [("Nr", "Deutsch", "Englisch"), *((str(n), de, en) for n, (en, de) in enumerate(rows))], ";")  # fmt: skip
     write_table(folder / "a.tsv", rows, "\t")
     objects = [{"source": en, "target": de} for en, de in rows]
     write_lines(folder / "a.jsonl", [json.dumps(row, ensure_ascii=False) for row in objects])
     units = [f'<tu><tuv xml:lang="en"><seg>{en}</seg></tuv><tuv xml:lang="de"><seg>{de}</seg></tuv></tu>' for en, de in rows]  # fmt: skip
     head = '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>'
-    write_lines(folder / "a.tmx", [head, *units, "</body></tmx>"])
     dirty = [
         ("", "leer"), ("same", "same"), rows[0], rows[0], ("a\x07b", "a b"), ("The dog " * 40, "Hund"), ("x " * 3000, "y " * 3000),
         ("The dog sees a cat", "The dog sees a Kater"), *pairs(20, seed=2),

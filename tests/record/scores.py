@@ -3,27 +3,21 @@
 import random
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from side import write_messages
+from answers import run_each, write_messages
 from texts import pairs, read_cases, write_lines
 
 
-def record(side, model, out):
-    """Write what depends on no processor: all of it."""
-    record_stored(side, out)
-
-
-def record_stored(side, out):
+def record(out):
     """Write what each command prints."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         commands = [*read_cases("scores.txt"), *write_files(folder)]
-        answers = side.run_each([shlex.split(line) for line in commands], folder)
+        answers = run_each([shlex.split(line) for line in commands], folder)
     rounded = [
-        replace(answer, out=re.sub(rb"\d+\.\d{7,}", _round, answer.out)) for answer in answers
+        answer._replace(out=re.sub(rb"\d+\.\d{7,}", _round, answer.out)) for answer in answers
     ]
     write_messages(out / "answers.jsonl", zip(commands, rounded, strict=True))
 

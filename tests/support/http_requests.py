@@ -79,7 +79,7 @@ def read_rows(path):
 
 @cache
 def read_texts():
-    """Return the ``texts`` and the ``pages`` of requests, by their names, and lines that are ``messy``."""
+    """Return the ``texts`` and the ``pages`` of requests, by their names."""
     found: dict[str, Any] = _expand(json.loads(TEXTS.read_text(encoding="utf-8")))
     return found
 
