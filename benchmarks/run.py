@@ -29,6 +29,7 @@ from table import OTHER, Record, cell_name, compute_bleu, report
 from turns import Side, take_turns
 from worker import Cell
 
+from headway.devices import has_bf16
 from headway.text.tokenizer import Tokenizer
 
 HERE = Path(__file__).parent
@@ -104,6 +105,8 @@ def plan(
 ) -> tuple[list[Side], list[Cell | None]]:
     """Return the sides of a part, and the cells of its table."""
     own, one, all_cores = Path(sys.executable), tuple(args.cores[:1]), tuple(args.cores)
+    # Where bf16 is emulated, it takes several times as long as fp32, and nobody would use it.
+    floats = ("fp32", "bf16") if has_bf16(torch.device("cpu")) else ("fp32",)
     if part != "translate":
         warm, steps = STEPS[shape]
         task: dict[str, object] = {
@@ -112,7 +115,7 @@ def plan(
         }  # fmt: skip
         ours = [
             Side(f"Headway {p}", own, "train_headway.py", task | {"precision": p}, one)
-            for p in ("fp32", "bf16")
+            for p in floats
         ]
         if part == "threads":
             several = [
@@ -150,7 +153,7 @@ def plan(
     ]
     ours = [
         Side(f"Headway {p}", own, "translate_headway.py", task | {"precision": p}, one)
-        for p in ("fp32", "bf16", "int8")
+        for p in (*floats, "int8")
     ]
     theirs = [
         Side(f"CTranslate2 {p}", peers, "translate_ctranslate2.py", task | {"precision": p}, one)
