@@ -440,7 +440,7 @@ class FeedForward(nn.Module):
 #   (`weight`, which has nothing to do with the weights of attention) and adds parameters (`bias`).
 #
 # Together: LayerNorm(x + Dropout(Sublayer(x))). The paper normalizes after the sum ("post-norm"). Many later models normalize the
-# input of the sub-layer instead, x + Dropout(Sublayer(LayerNorm(x))) ("pre-norm"), and then normalizes the output of the
+# input of the sub-layer instead, x + Dropout(Sublayer(LayerNorm(x))) ("pre-norm"), and then normalize the output of the
 # last layer once more, because no sub-layer has.
 # %%
 
