@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from headway.config import PRESETS
-from headway.ext.bench.matrix_rate import synchronize
 from headway.ext.bench.synthetic import prepare_synthetic
+from headway.ext.bench.timing import synchronize
 from headway.ext.cuda.recorded_gradient import Compute, RecordedGradient
 from headway.model import Transformer
 from headway.model.visibility import move

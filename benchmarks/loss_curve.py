@@ -17,7 +17,7 @@ import torch
 
 from headway.config import PRESETS, Config
 from headway.model import Transformer
-from headway.text.preparation import prepare
+from headway.text.preparation.preparing import prepare
 from headway.text.prepared import PreparedData
 from headway.training import with_vocabulary
 from headway.training.machine import Machine, configure_process

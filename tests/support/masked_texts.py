@@ -2,8 +2,8 @@
 
 from itertools import cycle
 
-from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import PlaceholderWord, PlaceholderWords, SteadyPhrase
+from headway.ext.protect.text_masking import MarkedText
 from headway.translation import spell_words
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from headway.model.attention import MultiHeadAttention, SelfAttention
     from headway.model.attention_functions import Additive, DotProduct, score_scale
+    from headway.model.construction import make_model, make_model_without_memory
     from headway.model.decoder_cache import BeamCache, BeamPast, Cache, DecoderState
     from headway.model.embeddings import (
         Embedding,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         sinusoids,
     )
     from headway.model.layers import FeedForward, Layer, Mixer, Residual, Stack
-    from headway.model.making import make_model, make_model_without_memory
     from headway.model.network import Network, initialize_linear_maps, parameter_count
     from headway.model.ops import Linear, Mask, Operations, check_labels, mix_bits
     from headway.model.plain_attention import attend_with_mask, attention_mask

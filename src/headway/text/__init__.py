@@ -46,8 +46,8 @@ if TYPE_CHECKING:
         recognize_wide,
         scan_lines,
     )
-    from headway.text.preparation import prepare
     from headway.text.preparation.plan import Plan
+    from headway.text.preparation.preparing import prepare
     from headway.text.preparation.stages import PreparationStages
     from headway.text.prepared import PreparedData, check_new, write_ids, write_prepared
     from headway.text.readers import FileForm, Pair, one_line, read_pairs, require_readable

@@ -15,7 +15,7 @@ from headway.config import ModelConfig
 from headway.errors import HeadwayError
 from headway.files import write_atomically
 from headway.model import Network
-from headway.model.making import make_model_without_memory
+from headway.model.construction import make_model_without_memory
 
 MAX_HEADER_BYTES = 1 << 23  # a table of 1,000 layers has less than 4 MB
 

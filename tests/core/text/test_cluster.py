@@ -14,8 +14,9 @@ from headway.cli.main import dispatch
 from headway.config import TextConfig
 from headway.errors import HeadwayError, LostWorkersError
 from headway.text.chunks import Stage, Workers, find_result, run_stage
-from headway.text.preparation import Preparation, plan
+from headway.text.preparation import plan
 from headway.text.preparation.plan import Plan
+from headway.text.preparation.preparing import Preparation
 from support.processes import start_cluster
 from support.toy_models import sentences, write_pairs
 

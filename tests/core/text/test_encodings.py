@@ -15,7 +15,7 @@ from headway.errors import HeadwayError
 from headway.text.encodings import check_encoding, likely_encoding
 from headway.text.input_text import InputText
 from headway.text.lines import LONGEST, Damaged, read_lines, scan_lines
-from headway.text.preparation import prepare
+from headway.text.preparation.preparing import prepare
 from headway.text.readers import FileForm, read_pairs
 from support.cases import each_case
 from support.extensions import needs

@@ -10,7 +10,7 @@ from headway.errors import HeadwayError
 from headway.text.cleaning import Rule
 from headway.text.languages import find_code, parse_pair
 from headway.text.learning import divide_sample
-from headway.text.preparation import prepare
+from headway.text.preparation.preparing import prepare
 from headway.text.prepared import PreparedData
 from headway.text.tokenizer import Tokenizer
 from headway.text.vocabulary import EOS

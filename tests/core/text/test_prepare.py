@@ -17,7 +17,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.text.cleaning import Rule
 from headway.text.groups import languages_from_names
-from headway.text.preparation import prepare
+from headway.text.preparation.preparing import prepare
 from headway.text.prepared import PreparedData
 from headway.text.readers import Pair
 from headway.text.shards import Corpus

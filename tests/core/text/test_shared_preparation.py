@@ -13,10 +13,10 @@ import pytest
 
 from headway.config import TextConfig
 from headway.errors import HeadwayError
-from headway.text import preparation
 from headway.text.groups import make_groups
-from headway.text.preparation import Preparation, plan, prepare, selection
+from headway.text.preparation import plan, preparing, selection
 from headway.text.preparation.plan import Plan
+from headway.text.preparation.preparing import Preparation, prepare
 from headway.text.prepared import PreparedData
 from support.cases import each_case
 from support.processes import fork
@@ -31,7 +31,7 @@ def small_ranges():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "RANGE", 37)
         patch.setattr(selection, "PARTITION_RANGES", 3)
-        patch.setattr(preparation, "WORKER_BYTES", 1000)
+        patch.setattr(preparing, "WORKER_BYTES", 1000)
         yield
 
 

@@ -14,7 +14,7 @@ from headway.ext.best.recipe_options import Options
 from headway.ext.best.recipe_text import PairFiles, prepare_text
 from headway.ext.best.stage import JoinedText
 from headway.text import PreparedData
-from headway.text.preparation import prepare
+from headway.text.preparation.preparing import prepare
 from support.toy_models import sentences, translate_words
 
 SOURCES = list(dict.fromkeys(sentences(60, 7)))

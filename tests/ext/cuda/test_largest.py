@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headway.ext.cuda.largest import GROUP, find_largest
+from headway.ext.cuda.top_k import GROUP, find_largest
 
 
 @pytest.mark.parametrize("size", [3, 9 * GROUP, 9 * GROUP + 1, 37_000])

@@ -15,7 +15,7 @@ from headway.config import TextConfig
 from headway.errors import HeadwayError
 from headway.ext.exchange.exporting import export_model
 from headway.ext.exchange.importing import MAX_CARD_BYTES, import_model
-from headway.ext.exchange.order import check_pieces
+from headway.ext.exchange.vocabulary_order import check_pieces
 from headway.text import Tokenizer
 from headway.translation.directory import load_model
 from support.bounds import bounded

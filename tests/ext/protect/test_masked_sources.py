@@ -375,7 +375,7 @@ def test_a_text_with_private_use_characters_may_have_many_placeholders(translato
         marked = mark(translator.tokenizer, f"{{a}} {taken} {{b}}")
     assert not marked.marks.keys() & set(taken)
     # More placeholders than free characters: the last ones are read as text.
-    monkeypatch.setattr("headway.ext.protect.marked_text._FREE", range(0xF0000, 0xF0002))
+    monkeypatch.setattr("headway.ext.protect.text_masking._FREE", range(0xF0000, 0xF0002))
     marked = mark(translator.tokenizer, "{a} b {c} d {e}")
     assert marked.text == "\U000f0000 b \U000f0001 d {e}"
     assert marked.restore(marked.text) == "{a} b {c} d {e}"

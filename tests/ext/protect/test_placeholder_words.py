@@ -15,7 +15,6 @@ from headway.ext.protect.learned_placeholder_words import (
     find_steady_phrases,
     learn_placeholder_words,
 )
-from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.placeholder_words import (
     FILE,
     MAX_BYTES,
@@ -30,6 +29,7 @@ from headway.ext.protect.placeholder_words import (
     load_placeholder_words,
     save_placeholder_words,
 )
+from headway.ext.protect.text_masking import MarkedText
 from headway.translation import Translator, spell_words
 from headway.translation.saving import hash_model
 from support.cases import each_case, own_rows, read_rows

@@ -17,7 +17,7 @@ from headway.cli.options import (
 from headway.errors import UsageError
 
 if TYPE_CHECKING:
-    from headway.text.preparation import Preparation
+    from headway.text.preparation.preparing import Preparation
 
 EXAMPLE = (
     "headway prepare data/mine --train a.en a.de --valid v.en v.de\n"
@@ -59,8 +59,8 @@ def run(args: argparse.Namespace) -> None:
     from headway.cli.settings import settings_from
     from headway.devices import available_cores
     from headway.text.groups import list_targets
-    from headway.text.preparation import Preparation
     from headway.text.preparation.plan import Plan
+    from headway.text.preparation.preparing import Preparation
     from headway.text.prepared import PreparedData
     from headway.training.starting.fine_tuning import check_shape
     from headway.training.starting.given_vocabulary import use_vocabulary

@@ -11,7 +11,7 @@ from headway.config import Config, SearchConfig
 from headway.errors import require_packages
 from headway.ext.bench.bench_results import Cells, RepeatSummary
 from headway.ext.bench.bench_translation import draw_batches, make_endless
-from headway.ext.bench.matrix_rate import time_in_turns
+from headway.ext.bench.timing import time_in_turns
 from headway.ext.exchange import write_weights
 from headway.model import Transformer
 from headway.text import EOS

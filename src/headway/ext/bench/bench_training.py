@@ -10,8 +10,8 @@ from torch import Tensor
 from headway.config import Config
 from headway.ext.bench.bench_results import Measured, Speed
 from headway.ext.bench.flop import training_flop
-from headway.ext.bench.matrix_rate import time_work
 from headway.ext.bench.synthetic import prepare_synthetic
+from headway.ext.bench.timing import time_work
 from headway.model import Transformer, parameter_count
 from headway.training import Feed, Machine, Trainer, parallel, peak_memory
 

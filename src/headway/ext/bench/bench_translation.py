@@ -7,8 +7,8 @@ import torch
 from headway.config import Config, SearchConfig
 from headway.ext.bench.bench_results import Cells, Measured, Speed
 from headway.ext.bench.flop import search_flop
-from headway.ext.bench.matrix_rate import time_in_turns
 from headway.ext.bench.synthetic import draw_lengths, draw_sentences
+from headway.ext.bench.timing import time_in_turns
 from headway.model import Transformer, parameter_count
 from headway.text import EOS
 from headway.training import peak_memory

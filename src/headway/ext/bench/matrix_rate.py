@@ -2,11 +2,12 @@
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 from torch.nn import functional as F
 
+from headway.ext.bench.timing import synchronize
 from headway.torch_private import has_onednn_linear, multiply_int8, onednn_linear
 
 REPEATS = 5
@@ -54,29 +55,6 @@ def measure_matrix_rate(device: torch.device, precision: str) -> float:
             implementations.append(lambda: onednn_linear(x, w, None))
     with torch.inference_mode():
         return max(2 * size**3 / _median_seconds(run, device) for run in implementations)
-
-
-def synchronize(device: torch.device) -> None:
-    """Wait until a GPU has finished all work; does nothing on a processor."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
-
-
-def time_work(work: Callable[[], object], device: torch.device) -> float:
-    """Return the seconds of a call, with all that it gives a GPU to do."""
-    synchronize(device)
-    start = time.perf_counter()
-    work()
-    synchronize(device)
-    return time.perf_counter() - start
-
-
-def time_in_turns(
-    works: Sequence[Callable[[], object]], device: torch.device, repeats: int, warm_ups: int
-) -> list[list[float]]:
-    """Return the seconds of the repeats of each work; the works take turns, and the first turns do not count."""
-    turns = [[time_work(work, device) for work in works] for _ in range(warm_ups + repeats)]
-    return [list(times) for times in zip(*turns[warm_ups:], strict=True)]
 
 
 def published_rate(card: str, precision: str) -> float | None:

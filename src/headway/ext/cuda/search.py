@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from headway.ext.cuda.beam_state import DONE, NOT_FINITE, OPEN, BeamState, Shape
-from headway.ext.cuda.largest import find_largest
 from headway.ext.cuda.recorded_call import GraphMemory, RecordedCall
+from headway.ext.cuda.top_k import find_largest
 from headway.model import Transformer
 from headway.translation import Hypothesis, Ids
 

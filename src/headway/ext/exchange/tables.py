@@ -13,7 +13,7 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT
-from headway.ext.exchange.order import ADDED, Order
+from headway.ext.exchange.vocabulary_order import ADDED, Order
 from headway.model import Transformer, sinusoids
 
 NUMBERS_AT_ONCE = 1 << 20

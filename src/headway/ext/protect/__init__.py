@@ -1,7 +1,7 @@
 """Text that must stay in a translation (placeholders, code, numbers, tags, emoji), and terms that must come in it.
 
 Mask, translate, restore: `masking` is the stage that the pipeline of a translation calls. `line_pieces` makes a `MarkedText` of a line
-(`marked_text`), which is cut like any text; each piece gets a `MaskedSource` (`masked_source`): what the model reads instead, and what its
+(`text_masking`), which is cut like any text; each piece gets a `MaskedSource` (`masked_source`): what the model reads instead, and what its
 translation must contain. It writes the translation, too: `restoring` puts what stays, and the terms that are missing, into what the model
 has written. They ask
 

@@ -6,7 +6,6 @@ from typing import cast
 
 from headway.ext.protect.capitals import is_in_capitals
 from headway.ext.protect.glossary import Glossary
-from headway.ext.protect.marked_text import MarkedText
 from headway.ext.protect.masked_source import MaskedSource
 from headway.ext.protect.patterns import DEFINITIONS
 from headway.ext.protect.placeholder_words import PlaceholderWords
@@ -16,6 +15,7 @@ from headway.ext.protect.protected_text import (
     has_words,
     is_measure,
 )
+from headway.ext.protect.text_masking import MarkedText
 from headway.text import is_translatable
 from headway.translation import Piece, Pipeline, has_ordinals, split_line, split_sentences
 

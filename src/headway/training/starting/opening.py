@@ -63,8 +63,8 @@ def prepare_text(plan: RunPlan) -> list[str]:
         train, valid = list_files(request.train), list_files(request.valid)
         kind.prepare(train, valid, directory.data, plan.settings.text)
         return []
-    from headway.text.preparation import Preparation
     from headway.text.preparation.plan import Plan
+    from headway.text.preparation.preparing import Preparation
 
     text = Plan.make(
         request.train,

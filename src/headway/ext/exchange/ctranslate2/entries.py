@@ -15,7 +15,7 @@ from torch import Tensor
 
 from headway.errors import HeadwayError
 from headway.ext.exchange.json_file import MAX_JSON_BYTES, read_json
-from headway.ext.exchange.order import ADDED, Order, make_order
+from headway.ext.exchange.vocabulary_order import ADDED, Order, make_order
 from headway.text import PAD
 
 MAX_ENTRIES = 300_000

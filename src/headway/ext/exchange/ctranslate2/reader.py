@@ -14,8 +14,8 @@ from headway.ext.exchange.ctranslate2.variables import Variables
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object
 from headway.ext.exchange.named_languages import UNKNOWN_LANGUAGE
-from headway.ext.exchange.order import make_tokenizer
 from headway.ext.exchange.tables import store_tables
+from headway.ext.exchange.vocabulary_order import make_tokenizer
 from headway.text import Languages, check_symbols, is_language
 from headway.translation import MAX_CONFIG_BYTES, Model, StoredConfig
 

@@ -15,7 +15,7 @@ from headway.ext.exchange.huggingface.settings import (
 from headway.ext.exchange.huggingface.weights import expected_shapes, find_tables, from_marian
 from headway.ext.exchange.imported_model import build_model
 from headway.ext.exchange.json_file import read_json_object, read_optional_json_object
-from headway.ext.exchange.order import Order, make_order, make_tokenizer
+from headway.ext.exchange.vocabulary_order import Order, make_order, make_tokenizer
 from headway.ext.exchange.weights_file import read_weights
 from headway.text import PAD
 from headway.translation import Model, StoredConfig

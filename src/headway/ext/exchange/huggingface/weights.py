@@ -16,8 +16,7 @@ from torch import Tensor
 
 from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT, find_other_attention
-from headway.ext.exchange.order import Order
+from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT
 from headway.ext.exchange.parts import list_parts
 from headway.ext.exchange.tables import (
     Tables,
@@ -25,6 +24,7 @@ from headway.ext.exchange.tables import (
     find_positions,
     store_tables,
 )
+from headway.ext.exchange.vocabulary_order import Order
 from headway.model import Transformer, make_model_without_memory, sinusoids
 
 SIDES = ("encoder", "decoder")
@@ -60,28 +60,12 @@ def layer_weights(config: ModelConfig) -> Iterator[tuple[str, str, int | None]]:
             yield f"{ours}.bias", f"{theirs}.bias", 0 if is_output else None
 
 
-def find_refusals(config: ModelConfig) -> list[str]:
-    """Return the reasons why Marian cannot express a model exactly; none: it can."""
-    d_model, heads = config.d_model, config.num_heads
-    head_width = d_model // heads
-    reasons = find_other_attention(config)
-    if config.norm != "post":
-        reasons.append(f"norm = '{config.norm}': its layers normalize after the sum")
-    if config.norm_epsilon != NORM_EPSILON:
-        reasons.append(f"norm_epsilon = {config.norm_epsilon:g}: its is {NORM_EPSILON:g}")
-    if d_model % heads or set(config.head_widths) != {head_width}:
-        reasons.append("d_k or d_v: its heads are d_model / num_heads wide")
-    if config.scale_logits and config.num_decoder_layers == 0:
-        reasons.append("num_decoder_layers = 0 with scale_logits: no norm to put the scale in")
-    return reasons
-
-
 @torch.no_grad()
 def to_marian(model: Transformer, size: int) -> dict[str, Tensor]:
     """Return a model's weights under Marian's names, in Marian's order of columns.
 
     Args:
-        model: A model that `find_refusals` accepts.
+        model: A model that `headway.ext.exchange.huggingface.writer.find_refusals` accepts.
         size: The size of both vocabularies, at least V; ``<pad>`` becomes the last entry.
     """
     config = model.config

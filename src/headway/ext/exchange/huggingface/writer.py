@@ -9,11 +9,16 @@ from pathlib import Path
 
 import torch
 
+from headway.config import ModelConfig
 from headway.errors import HeadwayError
-from headway.ext.exchange.expressing import IMPOSSIBLE_LOGIT, list_sentence_note
+from headway.ext.exchange.expressing import (
+    IMPOSSIBLE_LOGIT,
+    find_other_attention,
+    list_sentence_note,
+)
 from headway.ext.exchange.huggingface.runner import TransformersRunner as run
 from headway.ext.exchange.huggingface.settings import position_rows, special_ids, write_shape
-from headway.ext.exchange.huggingface.weights import find_refusals, to_marian
+from headway.ext.exchange.huggingface.weights import NORM_EPSILON, to_marian
 from headway.ext.exchange.imported_model import write_own_settings
 from headway.text import Tokenizer, language_symbol
 from headway.translation import Model, save_tensors
@@ -31,6 +36,22 @@ batch = tokenizer(["..."], return_tensors="pt", padding=True)
 found = model.generate(**batch, max_new_tokens=batch.input_ids.shape[1] + 50)
 print(tokenizer.batch_decode(found, skip_special_tokens=True))
 ```"""
+
+
+def find_refusals(config: ModelConfig) -> list[str]:
+    """Return the reasons why Marian cannot express a model exactly; none: it can."""
+    d_model, heads = config.d_model, config.num_heads
+    head_width = d_model // heads
+    reasons = find_other_attention(config)
+    if config.norm != "post":
+        reasons.append(f"norm = '{config.norm}': its layers normalize after the sum")
+    if config.norm_epsilon != NORM_EPSILON:
+        reasons.append(f"norm_epsilon = {config.norm_epsilon:g}: its is {NORM_EPSILON:g}")
+    if d_model % heads or set(config.head_widths) != {head_width}:
+        reasons.append("d_k or d_v: its heads are d_model / num_heads wide")
+    if config.scale_logits and config.num_decoder_layers == 0:
+        reasons.append("num_decoder_layers = 0 with scale_logits: no norm to put the scale in")
+    return reasons
 
 
 def write(model: Model, out: Path, precision: str = "float32") -> list[str]:
