@@ -18,6 +18,7 @@ from headway.config import SearchConfig
 from headway.errors import HeadwayError
 from headway.translation import Translator, load_model
 from support.bounds import measured
+from support.cases import read_rows
 from support.file_damage import (
     CANARY,
     LARGEST,
@@ -109,84 +110,20 @@ def change_number(file, random):
     write_variables(file, {**variables, name: torch.tensor(random.choice(NUMBERS))})
 
 
-def write_settings(values):
-    """Return the settings of a model."""
-    return json.dumps({"format": 1, "languages": ["en", "de"], "settings": values}).encode()
+def write_large(begin, unit, count, end):
+    """Return what a row of the tables stands for."""
+    each = [unit % {"i": i} for i in range(count)] if "%" in unit else [unit * count]
+    return "".join([begin, *each, end]).encode("latin-1")
 
 
-# Files that are small on disk and large in memory.
-MB = 1 << 20
-LARGE: dict[str, Callable[[], bytes]] = {
-    "empty": lambda: b"",
-    "60 MB of zeros": lambda: bytes(60 * MB),
-    "40 MB of empty pieces": lambda: b"\x0a\x00" * (20 * MB),
-    "16 MB of empty pieces": lambda: b"\x0a\x00" * (8 * MB - 8),
-    "299,999 pieces": lambda: b"".join(
-        b"\x0a\x0d\x0a\x06%06x\x15\0\0\x80\xbf" % i for i in range(299_999)
-    ),
-    "1,000,000 opening brackets": lambda: b"[" * MB,
-    "15 MB of opening braces": lambda: b'{"a":' * (3 * MB),
-    "15 MB of numbers": lambda: b"[" + b"0," * (7 * MB) + b"0]",
-    "15 MB of empty lists": lambda: b"[" + b"[]," * (5 * MB) + b"0]",
-    "15 MB of lists without commas": lambda: b"[" + b"[" * 900 + b"]" * 900 + b"]",
-    "400,000 names": lambda: json.dumps({f"{i:x}": i for i in range(400_000)}).encode(),
-    "309,000 names": lambda: json.dumps({f"{i:x}": i for i in range(309_000)}).encode(),
-    "60,000 settings": lambda: write_settings({"model": {f"d_mode{i}": 1 for i in range(60_000)}}),
-    "60,000 sections": lambda: write_settings({f"mode{i}": 1 for i in range(60_000)}),
-    "300,000 strings": lambda: json.dumps([f"{i:x}" for i in range(300_000)]).encode(),
-    "a string of 15 MB": lambda: b'{"a":"' + b"x" * (15 * MB) + b'"}',
-    "a string of 15 MB that grows": lambda: (
-        b'["' + "\U0001f600".encode() + b"x" * (15 * MB) + b'"]'
-    ),
-    "a number of 15 MB": lambda: b"[" + b"1" * (15 * MB) + b"]",
-    "20 million lines": lambda: b"\n" * (20 * MB),
-    "15 MB of lines": lambda: b"\n" * (15 * MB),
-    "a line of 15 MB": lambda: b"x" * (15 * MB),
-}
-
-
-def safetensors(header):
+def write_header(*row):
     """Return a safetensors file without numbers."""
+    header = write_large(*row)
     return struct.pack("<Q", len(header)) + header
 
 
-def _tensors(name, count):
-    entry = '"' + name + '":{{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'
-    return safetensors(("{" + ",".join(entry.format(i) for i in range(count)) + "}").encode())
-
-
-def _binary(count, tensors, aliases=bytes(4)):
-    spec = b"TransformerSpec\0"
-    head = struct.pack("<IH", 6, len(spec)) + spec + struct.pack("<II", 7, count)
-    return head + tensors + aliases
-
-
-def _small_variables(count):
-    one = b"".join(
-        b"\x08\0%07x\0\0\x01\x01\0\0\0a" % i for i in range(count)
-    )  # a name, rank 0, int8, one byte
-    return _binary(count, one)
-
-
-def _many_aliases(count):
-    one = b"\x02\0a\0\0\x01\x01\0\0\0a"
-    pairs = b"".join(b"\x08\0%07x\0\x02\0a\0" % i for i in range(count))
-    return _binary(1, one, struct.pack("<I", count) + pairs)
-
-
-WEIGHTS: dict[str, Callable[[], bytes]] = {
-    "a header of 90 MB": lambda: safetensors(b"{" + b" " * (90 * MB) + b"}"),
-    "300,000 tensors": lambda: _tensors("{:x}", 300_000),
-    "140,000 tensors": lambda: _tensors("{:x}", 140_000),
-    "100,000 layers": lambda: _tensors("encoder.layers.{}.x", 100_000),
-    "a million values of metadata": lambda: safetensors(
-        b'{"__metadata__":{' + b",".join(b'"%x":""' % i for i in range(1_000_000)) + b"}}"
-    ),
-    "300,000 variables": lambda: _small_variables(300_000),
-    "50,000 variables": lambda: _small_variables(50_000),
-    "300,000 aliases": lambda: _many_aliases(300_000),
-    "2^32 variables": lambda: _binary(2**32 - 1, b""),
-}
+LARGE, HEADERS, BINARIES = (read_rows(__file__, name) for name in ("LARGE", "HEADERS", "BINARIES"))
+LARGE_WEIGHTS = LARGE | HEADERS | BINARIES
 CHANGES: dict[str, Callable[[bytes, Random], bytes]] = {
     ".json": change_json_file, ".safetensors": change_header, ".model": change_pieces, ".spm": change_pieces,
 }  # fmt: skip
@@ -205,9 +142,9 @@ def damage(model, random):
             if kind == 0:
                 name = replace(file, random.choice(files), random)
             elif kind == 1:
-                contents = LARGE | (WEIGHTS if file.suffix in (".safetensors", ".bin") else {})
-                name = random.choice([*contents])
-                file.write_bytes(contents[name]())
+                rows = LARGE_WEIGHTS if file.suffix in (".safetensors", ".bin") else LARGE
+                name = random.choice([*rows])
+                file.write_bytes((write_header if name in HEADERS else write_large)(*rows[name]))
             elif kind < 8 and file.name == "model.bin":
                 name = "a number"
                 change_number(file, random)
