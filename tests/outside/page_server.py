@@ -2,26 +2,30 @@
 
     python tests/outside/page_server.py --port 5099 --prefix /under/ --folder build/pages
 
-A translation is the source with its words in capitals, so that hostile text comes back as hostile
-text. Some texts are orders: "slow ..." answers after a second, "busy ..." with 429 twice, and
+It is the server with other handlers. A translation is the source with its words in capitals, so that hostile text comes
+back as hostile text. Some texts are orders: "slow ..." answers after a second, "busy ..." with 429 twice, and
 "refuse ..." with 400 and the text as the error. Writes two files of the attention page into the
 folder: plain.html, whose weights are those of /attention, and hostile.html (the texts of hostile.json there).
 """
 
 import argparse
+import asyncio
 import json
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections import Counter
+from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
+from headway.cli.main import main as headway
 from headway.ext.pictures.html_page import html
 from headway.ext.pictures.maps import AttentionMap, AttentionMaps
 from headway.ext.pictures.views import view_json
-from headway.ext.server.page_files import page_files
+from headway.ext.server import handlers
+from headway.ext.server.app import App
+from headway.ext.server.rejection import Rejection
 
+MODEL = Path(__file__).parents[1] / "golden" / "0.2" / "model"  # which translates nothing here
 LANGUAGES = [
     {"code": "en", "name": "English", "targets": ["de", "en", "fr"]},
     {"code": "de", "name": "German", "targets": ["de", "en"]},
@@ -34,6 +38,7 @@ SETTINGS = {
     "quality": True,
     "frontendTimeout": 500,
 }
+REFUSED = Counter[str]()
 
 
 def maps_of(source, target, layers=3, heads=8):
@@ -72,95 +77,63 @@ def hostile_maps(texts):
     return AttentionMaps(texts[0], texts[1], {"encoder": AttentionMap(labels, labels, eye)})
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers as the server does, without a model."""
-
-    prefix = "/"
-    refused: ClassVar[dict[str, int]] = {}
-
-    def log_message(self, *_):
-        """Say nothing."""
-
-    def send(self, status, body, kind, **headers):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Security-Policy", "default-src 'self'; img-src 'self' data:")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def answer(self, value, status=200, **headers):
-        self.send(status, json.dumps(value).encode(), "application/json", **headers)
-
-    def do_GET(self):
-        path = self.path.removeprefix(self.prefix.rstrip("/"))
-        if path in (files := page_files()):
-            self.send(200, *files[path])
-        elif path == "/languages":
-            self.answer(LANGUAGES)
-        elif path == "/frontend/settings":
-            self.answer(SETTINGS)
-        else:
-            self.answer({"error": "not found"}, 404)
-
-    def do_POST(self):
-        path = self.path.removeprefix(self.prefix.rstrip("/"))
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        q = body["q"]
-        if path == "/translate":
-            self.translate(q, body)
-        elif path == "/align":
-            same = [[i, i] for i in range(len(q.split()))]
-            self.answer({"translatedText": q.upper(), "alignment": same})
-        elif path == "/attention":
-            self.answer(view_json(maps_of(q, body.get("translation") or q.upper())))
-        else:
-            self.answer({"error": "not found"}, 404)
-
-    def translate(self, q, body):
-        if q.startswith("slow"):
-            time.sleep(1)
-        if q.startswith("busy") and self.refused.setdefault(q, 0) < 2:
-            self.refused[q] += 1
-            return self.answer({"error": "Slowdown"}, 429, Retry_After="1")
-        if q.startswith("refuse"):
-            return self.answer({"error": q}, 400)
-        answer: dict[str, Any] = {"translatedText": q.upper()}
-        if body["source"] == "auto":
-            answer["detectedLanguage"] = {"confidence": 90.0, "language": "en"}
-        if body.get("quality"):
-            # The first half is rated badly, and the rest well; characters, not units of UTF-16.
-            middle, end = len(q.upper()) // 2, len(q.upper())
-            answer["quality"] = 0.5
-            answer["sentences"] = [
-                {"start": 0, "end": middle, "quality": 0.1, "defects": ["loop"], "repaired": []},
-                {
-                    "start": middle,
-                    "end": end,
-                    "quality": 0.9,
-                    "defects": [],
-                    "repaired": ["numbers"],
-                },
-            ]
-        if body.get("alternatives"):
-            answer["alternatives"] = [f"{q} {n}" for n in range(body["alternatives"])]
-        return self.answer(answer)
+async def translate(request, context):
+    q, capitals = request.q, request.q.upper()
+    if q.startswith("slow"):
+        await asyncio.sleep(1)
+    if q.startswith("busy") and REFUSED[q] < 2:
+        REFUSED[q] += 1
+        raise Rejection(429, "Slowdown", {"Retry-After": "1"})
+    if q.startswith("refuse"):
+        raise Rejection(400, q)
+    answer = {"translatedText": capitals}
+    if request.source == "auto":
+        answer["detectedLanguage"] = {"confidence": 90.0, "language": "en"}
+    if request.quality:
+        # The first half is rated badly, and the rest well; characters, not units of UTF-16.
+        middle, end = len(capitals) // 2, len(capitals)
+        answer["quality"] = 0.5
+        answer["sentences"] = [
+            {"start": 0, "end": middle, "quality": 0.1, "defects": ["loop"], "repaired": []},
+            {"start": middle, "end": end, "quality": 0.9, "defects": [], "repaired": ["numbers"]},
+        ]
+    if request.alternatives:
+        answer["alternatives"] = [f"{q} {n}" for n in range(request.alternatives)]
+    return answer
 
 
-class QuietServer(ThreadingHTTPServer):
-    """Does not report errors: a browser may leave before its answer."""
+async def align(request, context):
+    same = [[i, i] for i in range(len(request.q.split()))]
+    return {"translatedText": request.q.upper(), "alignment": same}
 
-    def handle_error(self, request, client_address):
-        """Ignore the error."""
+
+async def attention(request, context):
+    return view_json(maps_of(request.q, request.translation or request.q.upper()))
+
+
+async def languages(context):
+    return LANGUAGES
+
+
+async def frontend_settings(context):
+    return SETTINGS
+
+
+def serve_under(prefix):
+    """Let the server expect its addresses below a path."""
+    answer = App.__call__
+
+    async def answer_below(app, scope, receive, send):
+        path = scope.get("path", "").removeprefix(prefix.rstrip("/"))
+        await answer(app, {**scope, "path": path}, receive, send)
+
+    App.__call__ = answer_below  # type: ignore[method-assign]
 
 
 def main():
     """Write the files and serve until killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--port", required=True)
     parser.add_argument("--prefix", default="/")
     parser.add_argument("--folder", type=Path, required=True)
     args = parser.parse_args()
@@ -170,10 +143,10 @@ def main():
     (args.folder / "plain.html").write_text(plain, encoding="utf-8")
     hostile = html(hostile_maps(texts))
     (args.folder / "hostile.html").write_text(hostile, encoding="utf-8")
-    Handler.prefix = args.prefix
-    server = QuietServer(("127.0.0.1", args.port), Handler)
-    print("ready", flush=True)
-    server.serve_forever()
+    for made_up in (translate, align, attention, languages, frontend_settings):
+        setattr(handlers, made_up.__name__, wraps(getattr(handlers, made_up.__name__))(made_up))
+    serve_under(args.prefix)
+    headway(["serve", str(MODEL), "--port", args.port, "--server.char-limit", "20000"])
 
 
 if __name__ == "__main__":

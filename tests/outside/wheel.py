@@ -43,27 +43,12 @@ MOST_SECONDS = 2.0  # from the start of a command to its first translation, beyo
 # Libraries that every system of the platform's tag has.
 SYSTEM = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6"}
 
-# Instructions and registers by what a processor must have for them, as objdump prints them.
-FAMILIES = read_rows(__file__, "FAMILIES")
-_AVX2 = {"SSE 3 to 4", "AVX", "FMA", "BMI"}
-ALLOWED = {
-    "x86-64": set[str](),
-    "avx2": _AVX2,
-    "avxvnni": _AVX2 | {"VNNI"},
-    "avx512": _AVX2 | {"VNNI", "AVX-512"},
-    "avx512bf16": _AVX2 | {"VNNI", "AVX-512", "bf16"},
-    "aarch64": set[str](),
-}
-# Without these a variant would be built, and not be what its name says. VNNI and bf16 are in products only.
-EXPECTED = {
-    "x86-64": set[str](),
-    "aarch64": set[str](),
-    "avx2": {"AVX", "FMA"},
-    "avxvnni": {"AVX", "FMA", "VNNI"},
-    "avx512": {"AVX-512", "FMA", "VNNI"},
-    "avx512bf16": {"AVX-512", "FMA", "VNNI", "bf16"},
-}
-PRODUCTS_ONLY = {"VNNI", "bf16"}
+# Instructions and registers by what a processor must have for them, as objdump prints them; which a variant may have,
+# and which it must.
+FAMILIES, ALLOWED, EXPECTED = (
+    read_rows(__file__, name) for name in ("FAMILIES", "ALLOWED", "EXPECTED")
+)
+PRODUCTS_ONLY = {"VNNI", "bf16"}  # the code of training has no products
 # A processor of qemu for each variant that it can run: the oldest that has all instructions.
 EMULATED = {"x86-64": "Nehalem-v1", "avx2": "Haswell-v1"}
 
@@ -145,7 +130,7 @@ def examine_instructions(this):
         leaked = [
             family for family in FAMILIES if counts[family] and family not in ALLOWED[variant]
         ]
-        expected = EXPECTED[variant] - (set() if name == "decoding" else PRODUCTS_ONLY)
+        expected = {*EXPECTED[variant]} - (set() if name == "decoding" else PRODUCTS_ONLY)
         lost = [family for family in expected if not counts[family]]
         this.require(
             not leaked, f"{path.stem} has no instructions of {leaked or 'newer processors'}"

@@ -14,7 +14,7 @@ from headway.ext.documents.document_translation import (
 from headway.ext.documents.html.page import HtmlPage
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import DocumentOptions
-from headway.ext.documents.texts import TextPipeline, TextTranslation
+from headway.ext.documents.texts import TextPipeline
 from headway.translation.requests import run
 from support.toy_models import sentences
 
@@ -22,6 +22,15 @@ KEPT = [
     "{name}", "%s", "<b>dog</b>", "https://example.org/a", "`code`", "35 kg", "\u2764", "<br>", "&amp;", "$HOME", "II.", "5 %",
 ]  # fmt: skip
 TERMS = {"cat": "Kater", "dog": ["Köter", "Hund"], "the tree": "Gewächs", "sees": "Hut"}
+
+
+# What is compared beside the text: the field of the server's answer, and what it is in Python.
+MORE = {
+    "scores": ("score", lambda found: round(found.score, 6)),
+    "alternatives": ("alternatives", lambda found: [text for text, _ in found.alternatives]),
+    "quality": ("quality", lambda found: round(found.quality, 4)),
+    "align": ("alignment", lambda found: [list(pair) for pair in found.links.pairs]),
+}
 
 
 class Case(NamedTuple):
@@ -53,18 +62,7 @@ def make_text(chooser):
 def make_cases(count, seed):
     """Yield cases of all kinds."""
     chooser = random.Random(seed)
-    kinds = (
-        "text",
-        "scores",
-        "alternatives",
-        "quality",
-        "glossary",
-        "align",
-        "html",
-        "md",
-        "srt",
-        "po",
-    )
+    kinds = ("text", *MORE, "glossary", "html", "md", "srt", "po")
     for number in range(count):
         kind, text = kinds[number % len(kinds)], make_text(chooser)
         more: dict[str, Any] = {}
@@ -98,16 +96,10 @@ def ask(client, case):
     answer = client.post(path, json=fields)
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    match case.kind:
-        case "scores":
-            return found["translatedText"], found["score"]
-        case "alternatives":
-            return found["translatedText"], found["alternatives"]
-        case "quality":
-            return found["translatedText"], found["quality"]
-        case "align":
-            return found["translatedText"], found["alignment"]
-    return found["translatedText"]
+    if case.kind not in MORE:
+        return found["translatedText"]
+    field, _ = MORE[case.kind]
+    return found["translatedText"], found[field]
 
 
 def translate(translator, case, search):
@@ -124,23 +116,16 @@ def translate(translator, case, search):
         return write_document(document, translate_document(translator, document, search)).decode()
     if case.kind == "glossary":
         translator = translator.with_glossary(Glossary.of(case.more["terms"]))
-    found: TextTranslation = run(
+    found = run(
         TextPipeline(
             [translator], search, alternatives=case.more.get("alternatives", 0),
             align=case.kind == "align", quality=case.kind == "quality",
         ).translate(case.text)
     )  # fmt: skip
-    match case.kind:
-        case "scores":
-            return found.text, round(found.score, 6)
-        case "alternatives":
-            return found.text, [text for text, _ in found.alternatives]
-        case "quality":
-            return found.text, round(found.quality, 4)
-        case "align":
-            assert found.links is not None
-            return found.text, [list(pair) for pair in found.links.pairs]
-    return found.text
+    if case.kind not in MORE:
+        return found.text
+    _, read = MORE[case.kind]
+    return found.text, read(found)
 
 
 def write_file(case):

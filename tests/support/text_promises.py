@@ -15,29 +15,12 @@ from headway.model import Transformer
 from headway.text.vocabulary import EOS
 from headway.translation import Translation, Translator
 from support.bounds import grows_less
+from support.cases import read_rows
 from support.strange_texts import shapes
 
-SHAPES: dict[str, dict[str, object]] = {
-    "paper": {},
-    "pre-norm": {"norm": "pre", "activation": "swish"},
-    "learned positions": {"positions": "learned", "max_positions": 257},
-    "no positions": {"positions": "none", "gated": True},
-    "window": {"window": 3},
-    "recurrent": {"encoder_mixer": "lstm", "decoder_mixer": "gru"},
-    "convolution": {"encoder_mixer": "convolution", "decoder_mixer": "convolution"},
-    "additive": {"compatibility": "additive", "output_bias": True},
-}  # fmt: skip
-SEARCHES: dict[str, SearchConfig] = {
-    "greedy": SearchConfig(beam=1),
-    "beam 4": SearchConfig(beam=4),
-    "beam 9, all of them, no penalty": SearchConfig(beam=9, n_best=9, alpha=0.0),
-    "beam 3, long ones": SearchConfig(beam=3, alpha=2.0, max_extra=23),
-    "nothing extra": SearchConfig(beam=2, max_extra=0),
-    "int8": SearchConfig(beam=4, precision="int8"),
-    "samples": SearchConfig(sample=True, n_best=3),
-    "hot samples": SearchConfig(sample=True, temperature=5.0, seed=7),
-    "samples of few": SearchConfig(sample=True, top_k=2, temperature=0.1),
-    "samples of likely": SearchConfig(sample=True, top_p=0.5, n_best=2),
+SHAPES = read_rows(__file__, "SHAPES")
+SEARCHES = {
+    name: SearchConfig(**settings) for name, settings in read_rows(__file__, "SEARCHES").items()
 }
 
 
