@@ -100,7 +100,7 @@ def untrained(tokenizer, shape, seed, sharp):
             **{
                 "num_encoder_layers": 1, "num_decoder_layers": 2, "d_model": 22, "d_ff": 17, "num_heads": 2,
                 **SHAPES[shape],
-            },  # type: ignore[arg-type]
+            },
         )
     )  # fmt: skip
     model = Transformer(config.model)
