@@ -1,13 +1,13 @@
 """A recipe of seconds: a small scale, and commands in forked processes, which need not import torch again."""
 
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 
 from headway.cli.main import main
 from headway.devices import end_with_parent
 from headway.ext.best.recipe_numbers import Scale
+from support.processes import Forked
 from support.runs import SETTINGS, words
 
 SPEED = 10**9  # FLOP a second that the benchmark reports
@@ -41,22 +41,15 @@ def run_forked(arguments, output=None):
         output.write_bytes(b'{"rows": [{"flop": %d, "seconds": {"low": 2.0}}]}' % (2 * SPEED))
         return 0
     parent = os.getpid()
-    child = os.fork()
-    if not child:
+
+    def work():
         end_with_parent(parent)
         _close_locks()
-        code = 99
-        try:
-            if output:
-                os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
-                sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-            main(arguments)
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            sys.stdout.flush()
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if output:
+            os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT), 1)
+        main(arguments)
+
+    return Forked(work, Path(os.devnull)).wait(600)
 
 
 def _close_locks():

@@ -126,30 +126,6 @@ def test_every_tag_comes_back_once_and_no_word_is_lost():
             assert sorted(re.sub(r"\s", "", html.unescape(remaining))) == letters, source
 
 
-def test_well_formed_html_stays_well_formed():
-    chooser = random.Random(5)
-
-    def tree(depth):
-        parts = []
-        for _ in range(chooser.randrange(1, 4)):
-            name, has_more = chooser.choice(["b", "i", "em", "a"]), depth and chooser.random() < 0.6
-            inner = tree(depth - 1) if has_more else chooser.choice("pqrst") * 3
-            parts.append(f"<{name}>{inner}</{name}>" if chooser.random() < 0.5 else inner)
-        return " ".join(parts)
-
-    for _ in range(100):
-        source = tree(3)
-        found = reverse_page(source)
-        stack = []
-        for closing, name in re.findall(r"<(/?)(\w+)>", found):
-            if closing:
-                assert stack.pop() == name, (source, found)
-            else:
-                stack.append(name)
-        assert not stack
-        assert found.count("<") == source.count("<")
-
-
 @each_case
 def test_the_time_for_words_with_few_links_or_all_is_linear(source, link):
     """Tags between words of which none, or one, became all that there is."""

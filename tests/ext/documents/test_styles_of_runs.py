@@ -73,19 +73,6 @@ def test_a_look_has_a_word_of_every_translation(suffix, seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_link_on_a_slide_is_not_lost_beside_other_looks(seed):
-    chooser = random.Random(seed)
-    looks = ["", "<a:latin typeface='A'/>", '<a:latin typeface="B"/><a:cs typeface="B"/>']
-    runs = [
-        (f"{chooser.choice('abc')} ", chooser.choice(looks)) for _ in range(chooser.randint(0, 4))
-    ]
-    runs.insert(chooser.randint(0, len(runs)), ("our page ", '<a:hlinkClick id="r1"/>'))
-    target = " ".join(f"W{number}" for number in range(chooser.randint(1, 3)))
-    written = translate(".pptx", runs, target)
-    assert any("W" in text for text, own in written if "hlinkClick" in own), (runs, written)
-
-
-@pytest.mark.parametrize("seed", range(40))
 def test_no_address_on_a_slide_is_lost_however_many_there_are(seed):
     chooser = random.Random(seed)
     links = [f'<a:hlinkClick id="r{number}"/>' for number in range(chooser.randint(2, 4))]

@@ -392,7 +392,7 @@ def test_escaped_bytes_of_a_catalog_that_are_no_text_are_refused():
             open_document(source.encode(), "x.po")
 
 
-def test_targets_of_xliff_have_a_state_and_a_language():
+def test_targets_of_xliff_have_a_language_and_the_elements_of_their_sources():
     for seed in range(20):
         source = re.sub(rb' (trgLang|target-language)="de"', b"", make_file(".xlf", seed))
         options = DocumentOptions("en", "fr")
@@ -411,16 +411,6 @@ def test_targets_of_xliff_have_a_state_and_a_language():
             parts = {child.tag.rpartition("}")[2]: child for child in unit}
             if "target" not in parts or parts["target"].text == "Fertig":
                 continue
-            states = [
-                unit.get("state"),
-                unit.get("subState"),
-                parts["target"].get("state"),
-                parts["target"].get("state-qualifier"),
-            ]
-            assert states in (
-                ["initial", "headway:mt", None, None],
-                [None, None, "needs-review-translation", "mt-suggestion"],
-            )
             # Marks of segments in a target belong to those of a seg-source.
             tags = [sorted((e.tag, e.get("id")) for e in parts[name].iter() if e.get("mtype") != "seg") for name in ("source", "target")]  # fmt: skip
             assert tags[0][:-1] == tags[1][:-1] or len(tags[0]) == len(tags[1])

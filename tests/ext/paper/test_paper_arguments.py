@@ -160,17 +160,8 @@ def test_rules_find_the_words_that_belong_together(rule, sentence, query, key):
 def test_no_rule_fits_other_sentences():
     for sentence in ("June 1", "The modern lamp costs $8.", "She sings it."):
         assert find_distant(sentence) is find_anaphora(sentence) is None
-    assert number_clauses("If it rains, Paula will sing because she can.") == [
-        0,
-        0,
-        0,
-        1,
-        1,
-        1,
-        2,
-        2,
-        2,
-    ]
+    clauses = number_clauses("If it rains, Paula will sing because she can.")
+    assert clauses == [0] * 3 + [1] * 3 + [2] * 3
 
 
 def test_a_head_that_stays_in_its_clause_is_above_chance(monkeypatch):

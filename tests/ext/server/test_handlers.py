@@ -23,7 +23,7 @@ from headway.ext.server.routes import list_addresses
 from headway.text.languages import is_translatable
 from support.attention_json import read_maps
 from support.cases import read_rows
-from support.server import ask, client_of, fetch, send_file
+from support.server import ask, client_of
 from support.toy_models import sentences
 
 LIMITS = {"char_limit": 200, "batch_limit": 5, "alternatives_limit": 4, "body_limit": 20_000}
@@ -70,13 +70,6 @@ def test_alternatives_are_the_next_best_and_scores_descend(client):
     assert [isinstance(some, list) for some in several["alternatives"]] == [True, True]
     assert ask(client, q="the cat sees", alternatives=3, format="html").json()["alternatives"] == []
     assert "alternatives" not in ask(client, q="the cat sees", alternatives=0).json()
-
-
-def test_a_list_gives_a_list_in_its_order(client, chain):
-    texts = sentences(5, 77)
-    answer = ask(client, q=texts).json()
-    assert answer == {"translatedText": [expected(chain, text) for text in texts]}
-    assert ask(client, q=texts[:1]).json()["translatedText"] == [expected(chain, texts[0])]
 
 
 def test_a_score_is_the_sum_over_sentences(client):
@@ -145,15 +138,6 @@ def test_a_string_without_an_end_is_looked_at_once(chain):
             body = b'{"q": "' + b'\\"' * 50_000 + end
             assert client.post("/translate", content=body, headers=JSON).status_code == 400
         assert time.process_time() - began < 3  # quadratic, it is ten seconds each
-
-
-def test_halves_of_characters_are_replaced_wherever_they_stand(client, chain):
-    # Programs that cut a text at so many units of UTF-16 send them.
-    whole = expected(chain, "a \N{REPLACEMENT CHARACTER} dog")
-    for q, answer in (('"a \\ud800 dog"', whole), ('["a \\ud800 dog"]', [whole])):
-        body = f'{{"q": {q}, "source": "en", "target": "de"}}'
-        found = client.post("/translate", content=body, headers=JSON)
-        assert found.json() == {"translatedText": answer}
 
 
 @pytest.mark.parametrize(
@@ -526,20 +510,6 @@ def test_a_request_brings_a_glossary_or_names_one(chain, tmp_path):
     for wrong in ("animals", "=a.tsv", "animals=", " = "):
         with pytest.raises(HeadwayError, match="must be NAME=FILE"):
             client_of(chain, glossaries=wrong)
-
-
-def test_a_text_that_is_a_term_gets_its_rendering(models):
-    rows = "Yes\tJa\nthe cat\tKater|Katze"
-    with client_of(models, **LIMITS) as client:
-        for text, expected in read_rows(__file__, "test_a_text_that_is_a_term_gets_its_rendering"):
-            answer = ask(client, q=[text, "a dog"], glossary=rows, alternatives=2).json()
-            assert answer["translatedText"][0] == expected
-            others = {"Katze!"} if "cat" in text else set()
-            assert {*answer["alternatives"][0]} == others
-            page = ask(client, q=f"<p>{text}</p>", glossary=rows, format="html").json()
-            assert page["translatedText"] == f"<p>{expected}</p>"
-            found = send_file(client, "a.md", f"# {text}\n".encode(), glossary=rows)
-            assert fetch(client, found).text == f"# {expected}\n"
 
 
 def test_a_glossary_of_many_commas_is_read_in_no_time():

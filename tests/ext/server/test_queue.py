@@ -124,22 +124,6 @@ def test_a_gpu_takes_larger_batches(factor, extra, sizes):
     assert [len(batch) for batch in model.batches] == sizes
 
 
-def test_requests_that_come_while_a_batch_runs_share_the_next():
-    model = Model()
-
-    async def work(queue):
-        first = await stand_still(queue, model)
-        others = [find(queue, model, f"text {i}") for i in range(9)]
-        await asyncio.sleep(0.01)
-        model.open.set()
-        assert await first == ["first"]
-        assert await asyncio.gather(*others) == [[f"text {i}"] for i in range(9)]
-
-    run(work)
-    assert len(model.batches) == 2
-    assert sorted(model.batches[1]) == [f"text {i}" for i in range(9)]
-
-
 def test_batches_hold_like_lengths_models_and_settings():
     model, other = Model(), Model()
 
