@@ -50,7 +50,7 @@ def write_files(folder):
         "broken.tmx": [head, *units[:5]], "quotes.csv": ['"a,b', "c,d"], "wide.csv": ["a,b,c", "d,e,f"], "a.docx": ["PK"],
         "page.en": ["<!DOCTYPE html>"], "marked.en": ["\ufeff<html lang='en'>"], "xml.en": ["<?xml version='1.0'?>", "<xliff/>"],
         "vtt.en": ["WEBVTT", "", "00:01.000 --> 00:02.000"], "cue.en": ["\ufeff1\r", "00:00:01,000 --> 00:00:02,000\r"],
-        "number.jsonl": ["7"],
+        "number.jsonl": ["7"], "mac.csv": ["en,de\rthe cat,die Katze\r"], "pdf.en": ["%PDF-1.7"],
         "null.jsonl": ['{"source": "a", "target": null}'], "half.jsonl": ['{"source": "a", "target": "\\udc00"}'],
         "v.fr": [f"{number} chats" for number in range(20)],
     }.items():  # fmt: skip

@@ -164,17 +164,6 @@ def test_a_reader_that_yields_no_texts_is_named(packages, phrases):
     )
 
 
-def test_a_broken_one_is_a_line_and_translation_goes_on(
-    packages, model_directory, translator, caplog
-):
-    change(packages, "import argparse\n", "import no_such_package\n")
-    assert Translator.load(model_directory).translate("a dog") == translator.translate("a dog")
-    assert caplog.messages == [
-        "extension 'phrasebook' needs no_such_package: pip install no_such_package;"
-        " it is left out: update headway-phrasebook, or uninstall it"
-    ]
-
-
 def test_the_page_shows_the_extension():
     blocks = PAGE.read_text(encoding="utf-8").split("```")
     for file in STRANGER.iterdir():

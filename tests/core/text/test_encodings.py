@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import re
 import sys
 import zipfile
 
@@ -16,9 +15,8 @@ from headway.text.encodings import check_encoding, likely_encoding
 from headway.text.input_text import InputText
 from headway.text.lines import LONGEST, Damaged, read_lines, scan_lines
 from headway.text.preparation.preparing import prepare
-from headway.text.readers import FileForm, read_pairs
+from headway.text.readers import FileForm
 from support.cases import each_case
-from support.extensions import needs
 
 LINES = ["Grüße, Señor Łukasz", "", "zwei\u2028drei 😀", "„vier“"]
 CONFIG = TextConfig(vocab_size=331, max_ratio=0)
@@ -96,13 +94,6 @@ def test_some_unreadable_lines_are_dropped(tmp_path):
         prepare(train, 10, tmp_path / "few", few)
 
 
-def test_validation_text_in_another_encoding_names_the_way_out(tmp_path):
-    (tmp_path / "valid").mkdir()
-    valid = corpus(tmp_path / "valid", "cp1252", foreign=3)
-    with pytest.raises(HeadwayError, match=r"a\.de:1: not UTF-8: .*: if it is cp1252, give --enc"):
-        prepare(corpus(tmp_path, "utf-8", 0), valid, tmp_path / "out", CONFIG)
-
-
 def office(member):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -111,37 +102,11 @@ def office(member):
     return file.getvalue()
 
 
-DOCUMENTS = {
-    "a.docx": (
-        office("word/document.xml"),
-        "an office file or an archive: save it as plain text or as CSV, in UTF-8; to translate it whole, give its name its suffix",
-    ),
-    "a.xlsx": (
-        office("xl/workbook.xml"),
-        "an office file or an archive: save it as plain text or as CSV, in UTF-8; to translate it whole, give its name its suffix",
-    ),
-    "a.pdf": (b"%PDF-1.7\n", "a document in PDF or RTF: save it as plain text in UTF-8"),
-}
-
-
-@needs("documents")
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_is_named_and_not_read(tmp_path, name):
-    content, words = DOCUMENTS[name]
-    path, copy, plain = tmp_path / name, tmp_path / "a.en", tmp_path / "a.de"
-    plain.write_text("x\n")
-    for file in (path, copy):
-        file.write_bytes(content)
-    with pytest.raises(
-        HeadwayError, match=rf"{name}: plain text needs two files; one file must be .csv, .tsv,"
-    ):
-        read_pairs([path])
-    for first in (path, copy):
-        with pytest.raises(HeadwayError, match=re.escape(f"{first}: {words}")):
-            list(read_pairs([first, plain]))
-
-
-MARKUP = [
+OFFICE = "an office file or an archive: save it as plain text or as CSV, in UTF-8; to translate it whole, give its name its suffix"
+INPUTS = [
+    (office("word/document.xml"), OFFICE),
+    (office("xl/workbook.xml"), OFFICE),
+    (b"%PDF-1.7\n", "a document in PDF or RTF: save it as plain text in UTF-8"),
     (b"<!DOCTYPE html>\n<p>one</p>\n", "an HTML page"),
     (b"\xef\xbb\xbf<html lang='en'>\n", "an HTML page"),
     (b"<?xml version='1.0'?>\n<xliff/>\n", "an XML document"),
@@ -157,9 +122,6 @@ def test_lines_that_begin_like_markup_are_text(tmp_path, text):
     path = tmp_path / "a.en"
     path.write_text(text)
     assert list(read_lines(path)) == text.removesuffix("\n").split("\n")
-
-
-INPUTS = [*DOCUMENTS.values(), *MARKUP]
 
 
 @pytest.mark.parametrize(("content", "words"), INPUTS)
@@ -182,13 +144,6 @@ def test_utf16_on_standard_input_is_named(monkeypatch):
         monkeypatch.setattr(sys, "stdin", file)
         with pytest.raises(HeadwayError, match=message):
             list(read_input("translate"))
-
-
-def test_text_in_another_encoding_than_the_one_given_is_named(tmp_path):
-    path = tmp_path / "plain.de"
-    path.write_bytes("Grüße\n".encode() * 3)
-    with pytest.raises(HeadwayError, match=r"plain\.de:1: is not in utf-16: UTF-16 stream"):
-        list(scan_lines(path, "utf-16"))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
@@ -245,12 +200,3 @@ def test_text_that_cannot_be_read_is_refused(content, message, tmp_path):
     path.write_bytes(content)
     with pytest.raises(HeadwayError, match=message):
         InputText.scan(path)
-
-
-def test_a_change_of_the_text_changes_its_digest(tmp_path):
-    path = tmp_path / "a"
-    digests = set()
-    for text in ("a\nb\n", "a\nc\n", "a\nb\n\n"):
-        path.write_text(text)
-        digests.add(InputText.scan(path).sha256)
-    assert len(digests) == 3

@@ -106,18 +106,6 @@ def test_test_text_is_kept_out_of_training(files, tmp_path):
     assert len(free.train) - len(held.train) == 17
 
 
-def test_an_unreadable_line_is_dropped_or_stops_the_preparation(files, tmp_path):
-    train, valid = files
-    lines = train[0].read_bytes().split(b"\n")
-    lines[6] = b"\xff\xfe broken"
-    train[0].write_bytes(b"\n".join(lines))
-    data = prepare(train, valid, tmp_path / "a", CONFIG)
-    assert "7" in (data.directory / "report.txt").read_text()
-    with pytest.raises(HeadwayError, match=r"train\.en.*7"):
-        prepare(train, valid, tmp_path / "b", replace(CONFIG, drop_unreadable=False))
-    assert not (tmp_path / "b").exists()
-
-
 def test_a_full_disk_names_the_directory_and_the_same_preparation_goes_on(
     files, tmp_path, monkeypatch
 ):
@@ -243,40 +231,11 @@ UNIQUE = [Pair(f"{n} s", f"{n} t", n) for n in range(1, 102)]
 SHARED = [Pair(f"{n} s", "yes" if n % 2 else "YES ", n) for n in range(102, 163)]
 
 
-def unique_pairs(count):
-    return [(s, translate_words(s)) for s in sorted(set(sentences(count, seed=7)))]
-
-
-def training_text(data):
-    decode = data.tokenizer
-    ids = (data.train.pair(i) for i in range(len(data.train)))
-    return [(decode.decode_source(source), decode.decode(target)) for source, target in ids]
-
-
-def validation_text(data):
-    return list(zip(data.valid_source, data.valid_target, strict=True))
-
-
 def write_two(folder, pairs):
     paths = [folder / "train.en", folder / "train.de"]
     for side, path in enumerate(paths):
         path.write_text("".join(f"{pair[side]}\n" for pair in pairs))
     return paths
-
-
-def test_no_side_of_the_validation_text_is_in_the_training_text(tmp_path):
-    pairs = unique_pairs(400)
-    data = prepare(write_two(tmp_path, pairs), 53, tmp_path / "out", CONFIG)
-    valid, train = validation_text(data), training_text(data)
-    assert len(valid) == 53
-    for side in (0, 1):
-        assert not {pair[side] for pair in valid} & {pair[side] for pair in train}
-    assert set(valid) <= set(pairs)
-    assert valid == [pair for pair in pairs if pair in valid]  # in the order of the text
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert report["kept"] == len(train)
-    assert report["dropped"][Rule.HELD_OUT]["count"] == 53
-    assert json.loads((tmp_path / "out" / "data.json").read_text())["held_out"] == 53
 
 
 def hold_out(pairs, count):

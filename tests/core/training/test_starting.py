@@ -43,18 +43,6 @@ def test_a_failed_start_leaves_no_directory(corpus, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_new_run_without_data_is_rejected(tmp_path):
-    with pytest.raises(HeadwayError, match="no run there yet: start one with --train"):
-        dispatch(["train", str(tmp_path / "run")])
-    assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("more", [["--train", "a", "b"], ["--text.vocab-size", "331"]])
-def test_prepared_data_is_not_prepared_again(more, tmp_path):
-    with pytest.raises(HeadwayError, match="prepared"):
-        dispatch(["train", str(tmp_path / "run"), "--data", "data", *more])
-
-
 def test_the_dry_run_changes_nothing(corpus, uninterrupted_run, tmp_path):
     path = tmp_path / "run"
     run = opened(path, command(path, corpus))
@@ -138,17 +126,6 @@ def test_exchanged_files_are_noticed(is_exchanged, tmp_path, capsys):
     words = ["prepare", str(tmp_path / "data"), *text, "--text.vocab-size", "300"]
     assert dispatch(words) == 0
     assert (said in capsys.readouterr().err) == is_exchanged
-
-
-@pytest.mark.parametrize("place", ["--train", "--valid", "--test"])
-def test_files_whose_names_say_the_other_order_are_refused(place, corpus, tmp_path):
-    files = [str(shutil.copy(corpus[1], tmp_path / f"a.{code}")) for code in ("de", "en")]
-    given = {"--train": corpus[1:3], "--valid": ["9"], place: files}
-    words = [str(word) for option, each in given.items() for word in (option, *each)]
-    words += ["--languages", "en", "de", "--text.vocab-size", "300"]
-    for verb in ("prepare", "train")[: 1 + (place != "--test")]:
-        with pytest.raises(HeadwayError, match=r"a\.de.*names? says? de"):
-            dispatch([verb, str(tmp_path / verb), *words])
 
 
 def test_a_vocabulary_of_another_size_than_that_of_the_preset_is_noticed(corpus, tmp_path):

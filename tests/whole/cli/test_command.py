@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.main import dispatch, main
-from headway.cli.process import set_threads
 from headway.cli.verbs import list_verbs
-from headway.errors import UsageError
 from support.command import BIN, fork_headway, headway
 from support.processes import fork
 
@@ -169,12 +167,6 @@ def test_a_file_whose_name_is_not_utf8_is_scored(tmp_path, monkeypatch):
     Path(name).write_text("ein Haus am See\n")
     result = fork_headway("score", name, name, "--only", "bleu", "--json")
     assert json.loads(result.stdout)["hypothesis"] == name
-
-
-@pytest.mark.parametrize("threads", [-1, 100_000])
-def test_threads_that_no_system_starts_are_refused(threads):
-    with pytest.raises(UsageError, match=f"--threads {threads:,}: must be 1 to 1,024"):
-        set_threads(threads)
 
 
 def test_a_translation_says_why_native_code_is_missing(
