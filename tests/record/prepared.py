@@ -47,7 +47,7 @@ def write_files(folder):
     write_lines(folder / "short.de", [de for _, de in rows[:-1]])
     for name, lines in {
         "empty.en": [], "empty.de": [], "broken.jsonl": ['{"source": "a", "target": "b"}', '{"source": "a"'],
-        "broken.tmx": [head, *units[:5]], "quotes.csv": ['"a,b', "c,d"], "wide.csv": ["a,b,c", "d,e,f"], "a.docx": ["PK"],
+        "broken.tmx": [head, *units[:5]], "quotes.csv": ['"a,b', "c,d"], "wide.csv": ["a,b,c", "d,e,f"], "a.docx": ["PK\x03\x04"],
         "page.en": ["<!DOCTYPE html>"], "marked.en": ["\ufeff<html lang='en'>"], "xml.en": ["<?xml version='1.0'?>", "<xliff/>"],
         "vtt.en": ["WEBVTT", "", "00:01.000 --> 00:02.000"], "cue.en": ["\ufeff1\r", "00:00:01,000 --> 00:00:02,000\r"],
         "number.jsonl": ["7"], "mac.csv": ["en,de\rthe cat,die Katze\r"], "pdf.en": ["%PDF-1.7"],
