@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 
 from headway.evaluation.bootstrap import RESAMPLES, SEED, interval
 from headway.evaluation.comet import CometScore, comet_score
-from headway.evaluation.comparability import comparable_scores
 from headway.evaluation.metrics import METRICS, NAMES, Metric, check_lines
+from headway.evaluation.published_scores import comparable_scores
 from headway.evaluation.text_warnings import find_warnings
 
 

@@ -27,7 +27,7 @@ from headway.evaluation import (
     split_compounds,
 )
 from headway.evaluation.bootstrap import resample
-from headway.evaluation.comparability import comparable_scores
+from headway.evaluation.published_scores import comparable_scores
 from headway.text.groups import language_from_name
 from support.cases import each_case, own_rows
 from support.random_sentences import degrade, sentences

@@ -1,4 +1,4 @@
-"""The length of a training that is to take a given time: measured once, before the run begins."""
+"""`--minutes`: the length of a training that is to take a given time: measured once, before the run begins."""
 
 import math
 import time

@@ -20,7 +20,7 @@ class Style(NamedTuple):
     """The properties of a run.
 
     Attributes:
-        key: Equal for runs that look the same.
+        key: Equal for runs that look the same (`xml_paragraphs.describe_content` says what is seen).
         properties: Their element; None: the run has none.
     """
 
