@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
@@ -61,23 +62,6 @@ def test_what_is_no_json_is_refused():
             open_document(source.encode(), "x.json")
 
 
-PROGRAM_VALUES = {
-    "id key type kind icon slug path template layout component role event action": "btn-save button arrow_left dog a/b.c saveAll x1",
-    "class className classes CLASS_LIST": "btn|btn btn-primary|mt-4 md:flex w-1/2|nav_item active",
-    "color colour": "red|#fff|#3366ff|rgb(1,2,3)",
-    "contentType mime": "text/html|image/svg+xml|text/html;charset=utf-8",
-    "tz time_zone timezone": "Europe/Berlin|America/Argentina/Salta|UTC",
-    "dateFormat fmt pattern": "dd/MM/yyyy|yyyy-MM-dd HH:mm:ss|dd. MM. yyyy",
-    "method": "POST|get|DELETE",
-    "sku version code": "AB-12-c|v1.2-beta|E-1042",
-    "url href src selector regex": "/dogs/red|a.png|#main>div|[a-z]+$",
-}
-CASES = [
-    (key, value)
-    for keys, values in PROGRAM_VALUES.items()
-    for key in keys.split()
-    for value in (values.split("|") if "|" in values else values.split())
-]
 SPELLINGS = (
     lambda words: words[0] + "".join(map(str.capitalize, words[1:])), "_".join, "-".join, ".".join,
     lambda words: "_".join(words).upper(), lambda words: "".join(map(str.capitalize, words)),
@@ -90,44 +74,18 @@ def read_json_texts(values):
 
 @pytest.mark.parametrize("spell", SPELLINGS)
 def test_values_for_programs_stay_and_language_under_the_same_keys_does_not(spell):
-    sentences = (
-        "Choose a type of dog.",
-        "the red dog",
-        "Dog",
-        "Loading...",
-        "T-shirt",
-        "wählen",
-        "请选择狗的类型。",
-    )
-    for key, value in CASES:
+    sentences = read_rows(__file__, "sentences")
+    cases = [case for keys, values in own_rows() for case in product(keys, values)]
+    for key, value in cases:
         words = re.sub("(?<=[a-z])(?=[A-Z])|_", " ", key).lower().split()
         for name in (key, spell(words), spell(["main", *words])):
-            assert read_json_texts({"a": {name: value}, "b": [{name: [value]}]}) == [], (
-                name,
-                value,
-            )
+            written = {"a": {name: value}, "b": [{name: [value]}]}
+            assert read_json_texts(written) == [], written
             for text in (*sentences, words[-1].capitalize()):
                 assert read_json_texts({name: text}) == [text], (name, text)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "title",
-        "label",
-        "text",
-        "name",
-        "description",
-        "placeholder",
-        "message",
-        "alt",
-        "keyName",
-        "valid",
-        "order",
-        "paid",
-        "icon_label",
-    ],
-)
+@each_case
 def test_values_under_keys_of_texts_are_language(key):
     for text in ("save", "Save", "red", "well-known", "the dog"):
         assert read_json_texts({key: text, "type": {key: [text]}}) == [text, text]
