@@ -14,7 +14,6 @@ translate  a text file, repeated to so many lines: 20 kills may cost 3 % of the 
 best       a small recipe; each figure of its report must be what `headway evaluate` prints now
 """
 
-import hashlib
 import json
 import shlex
 import statistics
@@ -29,7 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from headway.text.lines import open_bytes
-from support.campaign import Campaign, note, wait_until
+from support.campaign import Campaign, list_files, note, wait_until
 from support.processes import children, is_running, read_memory
 from support.recipes import MODELS
 from support.recipes import OPTIONS as RECIPE
@@ -55,20 +54,6 @@ def write_copies(texts, folder, copies):
     return files
 
 
-def hash_files(path, names=()):
-    """Return a hash of the names and the content of the files of an output: of all, or of some."""
-    files = [path / name for name in names] or (
-        [path] if path.is_file() else sorted(path.rglob("*"))
-    )
-    whole = hashlib.sha256()
-    for file in files:
-        if file.is_file():
-            whole.update(
-                f"{file.relative_to(path)} ".encode() + hashlib.sha256(file.read_bytes()).digest()
-            )
-    return whole.hexdigest()
-
-
 class Kills(Campaign):
     """The same work, undisturbed and under attack."""
 
@@ -76,19 +61,19 @@ class Kills(Campaign):
         """Do the work that the arguments name."""
         self.log, kind = self.folder / "log", self.options.work
         self.words = getattr(self, f"make_{kind}")()
-        compared, digests, longest = MODELS if kind == "best" else (), {}, 0.0
+        compared, done, longest = MODELS if kind == "best" else (), [], 0.0
         for workers in (
             self.options.workers or {"prepare": [1, 2, 4], "translate": [2], "best": [0]}[kind]
         ):
             out = self.folder / f"undisturbed-{workers}" / self.name
             longest = max(longest, self.measure(out, workers))
-            digests[out] = hash_files(out, compared)
+            done.append(out)
         out = self.folder / "killed" / self.name
         lost = self.attack(out, workers, longest / (self.options.kills + 1))
-        digests[out] = hash_files(out, compared)
         left = [path.name for path in out.parent.iterdir() if path != out]
         self.expect(not left, f"left behind: {left}")
-        self.expect(len({*digests.values()}) == 1, f"results differ: {digests}")
+        for other in (*done[1:], out):
+            self.compare(other, done[0], compared or list_files(other, done[0]))
         if kind == "translate":
             share = lost / (longest * 1_000_000 / self.options.lines)
             self.figure(

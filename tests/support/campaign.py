@@ -54,7 +54,7 @@ class Campaign:
         """Compare files of a directory with those of another one, byte by byte; count the directory."""
         for name in names:  # "." is a file itself
             file, other = path / name, reference / name
-            same = file.is_file() and file.read_bytes() == other.read_bytes()
+            same = file.is_file() and other.is_file() and file.read_bytes() == other.read_bytes()
             self.expect(same, f"{file}: differs from {other}")
         leftovers = [str(left) for left in path.rglob(".tmp-*")]
         self.expect(not leftovers, f"left behind: {leftovers}")
@@ -127,6 +127,14 @@ class Campaign:
         print(f"{'seconds':<50} {time.monotonic() - started:.0f}")
         print(f"{len(campaign.broken)} promises broken")
         sys.exit(bool(campaign.broken))
+
+
+def list_files(*paths):
+    """Return the names of all files in any of the directories; "." is a path that is a file itself."""
+    files = {path: [path] if path.is_file() else path.rglob("*") for path in paths}
+    return sorted(
+        {str(e.relative_to(p)) for p, found in files.items() for e in found if e.is_file()}
+    )
 
 
 def wait_until(holds, seconds, what=""):
