@@ -43,22 +43,12 @@ def test_the_fingerprint_changes_with_any_token_and_with_the_order(tmp_path):
     assert len(prints) == 3
 
 
-@pytest.mark.parametrize("damage", ["missing", "no facts", "short", "foreign", "huge"])
-def test_a_damaged_corpus_gives_a_message_of_one_line(tmp_path, damage):
+@pytest.mark.parametrize(("facts", "changed"), [(".*", "[1, 2]"), ('"pairs": 997', '"pairs": 1000000000000')])  # fmt: skip
+def test_facts_that_do_not_fit_give_a_message_of_one_line(tmp_path, facts, changed):
     directory = tmp_path / "corpus"
     Corpus.write(directory, PAIRS)
-    if damage == "missing":
-        (directory / "target.ids").unlink()
-    elif damage == "no facts":
-        (directory / "corpus.json").unlink()
-    elif damage == "short":
-        with (directory / "source.ends").open("r+b") as file:
-            file.truncate(100)
-    elif damage == "foreign":
-        (directory / "corpus.json").write_text("[1, 2]")
-    else:
-        path = directory / "corpus.json"
-        path.write_text(path.read_text().replace('"pairs": 997', '"pairs": 1000000000000'))
+    path = directory / "corpus.json"
+    path.write_text(re.sub(facts, changed, path.read_text(), count=1, flags=re.DOTALL))
     with pytest.raises(HeadwayError, match=rf"^{re.escape(str(directory))}[^\n]*$"):
         Corpus(directory)
 

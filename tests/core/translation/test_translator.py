@@ -11,7 +11,6 @@ import torch
 
 from headway.cli.main import dispatch
 from headway.config import SearchConfig
-from headway.devices import resolve_device
 from headway.errors import HeadwayError
 from headway.model import Transformer
 from headway.text.words import find_words, simplify_breaks
@@ -262,12 +261,6 @@ def test_learned_positions_limit_lines_and_translations(tokenizer):
         assert found[0].text is not None
     with pytest.raises(HeadwayError, match="29 were learned"):
         translator.score(line, line)
-
-
-def test_a_missing_device_gives_an_error_of_one_line():
-    for name in ("cuda:99", "gpu", "cpu:x", "cuda:x"):
-        with pytest.raises(HeadwayError, match="device"):
-            resolve_device(name)
 
 
 def test_the_command_keeps_the_lines_and_their_order(

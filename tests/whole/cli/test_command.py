@@ -124,13 +124,9 @@ def test_a_command_that_prints_nothing_needs_no_standard_output(model_directory,
     assert path.read_bytes()
 
 
-def test_a_shell_may_close_standard_output_or_the_pipe_behind_it():
-    """A reader that has ended, as `head` does, is no error."""
-    said = {}
-    for ending in (">&-", "| head -1"):
-        command = f"{BIN} config {ending}"
-        said[ending] = subprocess.run(command, shell=True, capture_output=True, check=False).stderr
-    assert said == {">&-": b"headway: standard output: it is closed\n", "| head -1": b""}
+def test_a_reader_that_has_ended_as_head_does_is_no_error():
+    done = subprocess.run(f"{BIN} config | head -1", shell=True, capture_output=True, check=False)
+    assert done.stderr == b""
 
 
 def test_without_a_standard_error_messages_do_not_join_the_output():
