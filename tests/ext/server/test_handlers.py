@@ -160,12 +160,6 @@ def test_the_parts_of_a_form_are_utf8_whatever_it_says(client, chain, charset):
             assert "q parameter is not UTF-8" in answer.json()["error"]
 
 
-def test_omegat_asks_by_get(client, chain):
-    fields = {"q": "the cat & a dog", "source": "en", "target": "de"}
-    answer = client.get("/translate", params=fields)
-    assert answer.json() == {"translatedText": expected(chain, fields["q"])}
-
-
 def test_line_ends_of_forms_count_once(client):
     text = "the cat\r\n" * 25  # 225 characters as sent, 200 with one for each line end
     assert client.post("/translate", data={"q": text, "source": "en", "target": "de"}).is_success

@@ -1,13 +1,10 @@
 """The configurations of nginx and Caddy that Headway ships."""
 
-import http.client
-import json
 import socket
 import subprocess
-import urllib.error
-import urllib.request
 from contextlib import suppress
 
+import httpx2
 import pytest
 
 from support.proxies import DEPLOY, FILES, PROXIES, Proxy, check_command
@@ -43,64 +40,40 @@ def proxy(request, model_directory, tmp_path_factory):
     server.stop()
 
 
-def post(url, **fields):
-    body = json.dumps({"source": "en", "target": "de", **fields}).encode()
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, answer.read(), answer.headers
-    except urllib.error.HTTPError as error:
-        return error.code, error.read(), error.headers
-
-
-def post_from(client, url, pretended=""):
-    """Send as many texts as a client may send in a minute; return the status.
+def post(url, *, client="127.0.0.1", pretended="", **fields):
+    """Send a request and return the answer.
 
     Args:
+        url: An address of the proxy.
         client: Address of this machine that the connection comes from.
-        url: Of the proxy.
         pretended: An address that the client itself writes into X-Forwarded-For.
+        fields: More fields of the request.
     """
-    host, _, port = url.removeprefix("http://").partition(":")
-    connection = http.client.HTTPConnection(host, int(port), 30, source_address=(client, 0))
-    headers = {"Content-Type": "application/json"}
-    if pretended:
-        headers["X-Forwarded-For"] = pretended
-    body = json.dumps({"q": ["a"] * REQ_LIMIT, "source": "en", "target": "de"})
-    try:
-        connection.request("POST", "/translate", body, headers)
-        return connection.getresponse().status
-    finally:
-        connection.close()
+    headers = {"X-Forwarded-For": pretended} if pretended else {}
+    with httpx2.Client(transport=httpx2.HTTPTransport(local_address=client), timeout=30) as own:
+        return own.post(url, json={"source": "en", "target": "de", **fields}, headers=headers)
 
 
 def test_answers_and_errors_pass_through(proxy):
     server, url = proxy
-    status, body, headers = post(f"{url}/translate", q="the cat sees")
-    assert (status, json.loads(body)) == server.post("/translate", q="the cat sees")
-    assert "form-action 'self'" in headers["content-security-policy"]
-    status, body, _ = post(f"{url}/translate", q="")
-    assert (status, json.loads(body)) == (400, {"error": "Invalid request: missing q parameter"})
-    status, body, _ = post(f"{url}/stream", q="the cat")
-    assert status == 200
-    assert b"event: done\n" in body
+    answer = post(f"{url}/translate", q="the cat sees")
+    assert (answer.status_code, answer.json()) == server.post("/translate", q="the cat sees")
+    assert "form-action 'self'" in answer.headers["content-security-policy"]
+    answer = post(f"{url}/translate", q="")
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "Invalid request: missing q parameter"}
+    answer = post(f"{url}/stream", q="the cat")
+    assert answer.status_code == 200
+    assert "event: done\n" in answer.text
 
 
 def test_addresses_of_files_are_those_of_the_proxy(proxy):
     _, url = proxy
-    kind = "multipart/form-data; boundary=x"
-    fields = {'file"; filename="a.txt"': "the cat", 'source"': "en", 'target"': "de"}
-    parts = [
-        f'--x\r\nContent-Disposition: form-data; name="{name}\r\n\r\n{value}\r\n'
-        for name, value in fields.items()
-    ]
-    body = "".join([*parts, "--x--\r\n"]).encode()
-    request = urllib.request.Request(f"{url}/translate_file", body, {"Content-Type": kind})
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        found = json.load(answer)["translatedFileUrl"]
+    fields, files = {"source": "en", "target": "de"}, {"file": ("a.txt", b"the cat")}
+    answer = httpx2.post(f"{url}/translate_file", data=fields, files=files, timeout=30)
+    found = answer.json()["translatedFileUrl"]
     assert found.startswith(f"{url}/download_file/")
-    with urllib.request.urlopen(found, timeout=10) as answer:
-        assert answer.status == 200
+    assert httpx2.get(found).status_code == 200
     # A client of HTTP/1.0 may send no host.
     host, _, port = url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), 10) as connection:
@@ -110,14 +83,10 @@ def test_addresses_of_files_are_those_of_the_proxy(proxy):
 
 def test_the_inside_and_large_bodies_are_closed(proxy):
     _, url = proxy
-    assert post(f"{url}/metrics")[0] == 404
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(f"{url}/metrics", timeout=10)
-    assert caught.value.code == 404
-    caught.value.close()
+    assert post(f"{url}/metrics").status_code == httpx2.get(f"{url}/metrics").status_code == 404
     for size in (1_500_000, 900_000):  # over the limit of the proxy, of the server
-        with suppress(urllib.error.URLError):  # closed while this was sending
-            assert post(f"{url}/translate", q="x" * size)[0] in (400, 413)
+        with suppress(httpx2.TransportError):  # closed while this was sending
+            assert post(f"{url}/translate", q="x" * size).status_code in (400, 413)
 
 
 def test_the_server_sees_the_client_and_not_the_proxy(proxy):
@@ -127,16 +96,21 @@ def test_the_server_sees_the_client_and_not_the_proxy(proxy):
     second client would be rejected for the texts of the first.
     """
     _, url = proxy
+
+    def send(client, pretended=""):  # as many texts as a client may send in a minute
+        texts = ["a"] * REQ_LIMIT
+        return post(f"{url}/translate", client=client, pretended=pretended, q=texts).status_code
+
     first, second = "127.0.0.2", "127.0.0.3"
-    assert [post_from(client, url) for client in (first, first, second)] == [200, 429, 200]
-    assert post_from(first, url, pretended="127.0.0.4") == 429
-    assert post_from("127.0.0.4", url) == 200
+    assert [send(client) for client in (first, first, second)] == [200, 429, 200]
+    assert send(first, pretended="127.0.0.4") == 429
+    assert send("127.0.0.4") == 200
 
 
 def test_a_server_that_is_gone_gives_503(proxy):
     server, url = proxy
     server.stop()
-    status, body, headers = post(f"{url}/translate", q="the cat")
-    assert status == 503
-    assert headers["retry-after"] == "5"
-    assert json.loads(body) == {"error": "The server restarts, try again later"}
+    answer = post(f"{url}/translate", q="the cat")
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "5"
+    assert answer.json() == {"error": "The server restarts, try again later"}
