@@ -1,5 +1,6 @@
 """A server under test: in this process, or ``headway serve`` as a process of its own."""
 
+import asyncio
 import json
 import os
 import re
@@ -29,6 +30,20 @@ def client_of(models, keys=None, workers=1, **settings):
     """Return a client of a server in this process."""
     config = ServerConfig(**settings)
     return TestClient(App(Server(models, config, Keys(keys) if keys else None, workers)))
+
+
+def make_scope(path, kind="", method="POST", headers=()):
+    """Return the scope of a request of ASGI, with a body of some kind if one is given."""
+    kinds = [(b"content-type", kind.encode())] if kind else []
+    return {
+        "type": "http", "method": method, "path": path, "query_string": b"", "headers": [*headers, *kinds], "client": ("1.2.3.4", 5),
+    }  # fmt: skip
+
+
+async def never():
+    """Wait for a message that does not come."""
+    await asyncio.Event().wait()
+    raise AssertionError
 
 
 def ask(client, path="/translate", **fields):

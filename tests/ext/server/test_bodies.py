@@ -17,7 +17,7 @@ from headway.ext.server.requests import read_fields
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.text_threads import TextThreads
 from headway.ext.server.validation import RequestParser
-from support.server import client_of
+from support.server import client_of, make_scope
 
 PARSER = RequestParser(TranslateRequest, ServerConfig())
 FILES = RequestParser(FileRequest, ServerConfig())
@@ -30,14 +30,14 @@ PARTS, PART = (
 
 def read(body, kind, parser=PARSER):
     """Return the fields of a body, and the time of the processor that the event loop and the whole process have taken."""
-    headers = [(b"content-type", kind.encode())]
-    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": headers}
 
     async def run():
         threads = TextThreads()
         own, whole = time.thread_time(), time.process_time()
         try:
-            fields = await read_fields(Request(scope), body, ServerConfig(), parser, threads)
+            fields = await read_fields(
+                Request(make_scope("/", kind)), body, ServerConfig(), parser, threads
+            )
         except Rejection as error:
             fields = error
         finally:

@@ -8,16 +8,9 @@ from headway.ext.server import handlers
 from headway.ext.server.app import PORTION, App
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
+from support.server import make_scope, never
 
-SCOPE = {
-    "type": "http", "method": "GET", "path": "/languages", "raw_path": b"/languages", "root_path": "", "scheme": "http", "query_string": b"",
-    "headers": [(b"host", b"localhost")], "http_version": "1.1", "server": ("127.0.0.1", 5000), "client": ("127.0.0.1", 1),
-}  # fmt: skip
-
-
-async def never():
-    await asyncio.Event().wait()
-    raise AssertionError
+SCOPE = make_scope("/languages", method="GET", headers=[(b"host", b"localhost")])
 
 
 @pytest.mark.parametrize(

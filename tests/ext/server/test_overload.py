@@ -22,7 +22,7 @@ from headway.ext.server.queue import TranslationQueue
 from headway.ext.server.rejection import Rejection, overloaded
 from headway.ext.server.server_settings import ServerConfig
 from headway.ext.server.validation import RequestParser
-from support.server import Running
+from support.server import Running, make_scope, never
 
 HEAD = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 MOST_TEXTS = 64
@@ -49,14 +49,7 @@ def admit(admission, body=None):
         return {"type": "http.request", "body": body}
 
     async def run():
-        headers = [(b"content-type", b"application/json")]
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "headers": headers,
-            "query_string": b"",
-            "path": "/detect",
-        }
+        scope = make_scope("/detect", "application/json")
         if seconds := admission.retry_after():
             raise overloaded(seconds)
         async with admission.admit(Request(scope, receive), PARSER) as (_, request):
@@ -87,23 +80,12 @@ def test_an_overloaded_server_rejects_before_it_reads_the_body():
     assert admission.pending == 0
 
 
-async def never():
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
 @asynccontextmanager
 async def reading(admission, count, key="", has_file=False, size=1_000_000):
     """Begin requests whose body has so many bytes and does not end; yield the statuses of those that are rejected at once."""
     headers = [(b"authorization", b"Bearer " + key.encode())] if key else []
-    headers += [(b"content-type", b"multipart/form-data; boundary=x")] if has_file else []
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/",
-        "headers": headers,
-        "client": ("1.2.3.4", 5),
-    }
+    kind = "multipart/form-data; boundary=x" if has_file else ""
+    scope = make_scope("/", kind, headers=headers)
     rejected = []
 
     async def one():
@@ -178,13 +160,12 @@ def test_of_many_requests_that_come_at_once_few_are_read_for_one_free_place():
     wait_in_queue(queue, 20)
     queue.speed.tokens_per_second, queue.typical_text = 100.0, 10.0  # one more text may wait
 
-    scope = {"type": "http", "method": "POST", "headers": [], "client": ("1.2.3.4", 5)}
     read = []
 
     async def one():
         if not admission.retry_after():
             read.append(1)
-            async with admission.admit(Request(scope, never), PARSER):
+            async with admission.admit(Request(make_scope("/"), never), PARSER):
                 pass
 
     async def run():

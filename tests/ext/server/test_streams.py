@@ -11,6 +11,7 @@ from headway.ext.server import handlers
 from headway.ext.server.app import App
 from headway.ext.server.server import Server
 from headway.ext.server.server_settings import ServerConfig
+from support.server import make_scope
 
 FIELDS = {"q": "  the cat sees the dog", "source": "en", "target": "de"}
 
@@ -38,11 +39,7 @@ def stream(server, limit=1_000_000):
         if len(sent) == limit:
             has_left.set()
 
-    headers = [(b"content-type", b"application/json")]
-    scope = {
-        "type": "http", "method": "POST", "path": "/stream", "headers": headers, "query_string": b"",
-    }  # fmt: skip
-    asyncio.run(App(server)(scope, receive, send))
+    asyncio.run(App(server)(make_scope("/stream", "application/json"), receive, send))
     answer = b"".join(message.get("body", b"") for message in sent)
     return sent[0]["status"], answer.decode(), pending
 
