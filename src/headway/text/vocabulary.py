@@ -113,6 +113,8 @@ class Vocabulary:
             may_name: Whether a text may begin with the name of another symbol, which then comes first.
             ends: Whether the ids of each text end with ``</s>``; otherwise a text without ids gets ``<unk>``.
         """
+        if isinstance(texts, str):  # a sequence of characters
+            raise HeadwayError("a text is given in the place of several: give a list of texts")
         symbol = [self.languages[language]] if language else []
         clean = map(_replace_surrogates, texts)
         named = [self._after_language(text) if may_name else ([], text) for text in clean]

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.config import Config, TextConfig
+from headway.errors import HeadwayError
 from headway.extension import list_sidecars
 from headway.files import remove, replace_bytes
+from headway.model import make_model_without_memory
 from headway.text.languages import describe_pairs, list_codes
 from headway.translation.directory import CARD, CONFIG, read_config, save_model
 from headway.translation.front_matter import complete_card
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 def save_translator(translator: "Translator", directory: Path, licence: str) -> None:
     """Write a model directory whose card has all fields of the Hugging Face hub; see `Translator.save_pretrained`."""
     model, source = translator.model, translator.directory
+    usual = make_model_without_memory(model.config).state_dict()
+    if other := {*usual} ^ {*model.state_dict()}:
+        raise HeadwayError(
+            f"{directory}: the model has layers of its own ({min(other)}), which no model directory describes: save its"
+            " state_dict by torch.save"
+        )
     pairs, languages = translator.pairs, translator.languages
     settings, card, origin = translator.config, f"\n# {describe_pairs(pairs or [languages])}\n", ""
     if settings is None:

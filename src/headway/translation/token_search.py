@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from headway.translation.search.constraints import Constraints, WordEdges
 
 
+class _Engines(dict[str, Engine]):
+    """Engines by their precision; they hold memory of this process, so that a pickled or deep copy makes its own."""
+
+    def __reduce__(self) -> tuple[type["_Engines"], tuple[()]]:
+        """Pickle no engine."""
+        return _Engines, ()
+
+
 class TokenSearch:
     """Searches for translations of token ids; the result for a source never depends on its batch.
 
@@ -41,7 +49,7 @@ class TokenSearch:
         self, models: Sequence[Transformer], tokenizer: Tokenizer, directory: Path | None
     ) -> None:
         self.models, self.tokenizer, self.directory = models, tokenizer, directory
-        self._engines: dict[str, Engine] = {}
+        self._engines = _Engines()
 
     @property
     def max_positions(self) -> int:

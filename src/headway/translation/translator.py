@@ -379,6 +379,10 @@ class Translator:
         """
         self.check_direction()
         search = search or self.default_search
+        if not isinstance(search, SearchConfig):
+            raise HeadwayError(
+                f"search is of type {type(search).__name__}: give a headway.SearchConfig; a glossary is another argument"
+            )
         if search.split_sentences == "auto":
             search = replace(search, split_sentences=self.default_search.split_sentences)
         if self.glossary is not None and not self._masking.follows_terms:
@@ -418,7 +422,9 @@ class Translator:
 
 def _require_texts(lines: Iterable[str]) -> Iterator[str]:
     """Yield texts, and refuse whatever else is among them."""
-    if not isinstance(lines, Iterable):
+    if isinstance(lines, str):  # which would be taken apart into characters
+        raise HeadwayError("a text is given in the place of several: give a list of texts")
+    if isinstance(lines, bytes) or not isinstance(lines, Iterable):
         raise HeadwayError(f"a text is of type {type(lines).__name__}: give a string, or several")
     for number, line in enumerate(lines, 1):
         if not isinstance(line, str):

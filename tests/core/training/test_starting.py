@@ -18,6 +18,7 @@ from headway.training import dry_run
 from headway.training.dry_run import make_dry_run
 from headway.training.run import run_to_end
 from headway.training.starting import time_budget
+from headway.training.starting.request import RunRequest
 from headway.training.starting.time_budget import Pace, fill_time
 from headway.training.steps.optimizers import learning_rate, warn_if_too_short
 from headway.training.steps.trainer import Trainer
@@ -33,6 +34,20 @@ def test_a_path_that_cannot_be_a_run_is_rejected(corpus, tmp_path):
         with pytest.raises(HeadwayError, match="give another RUN"):
             dispatch(command(path, corpus))
     assert (tmp_path / "mine" / "data" / "thesis.tex").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"train": "a.en"}, "train = a.en: give a list of files"),
+        ({"valid": "v.en"}, "valid = v.en: give a list of files"),
+        ({"languages": "en-de"}, "languages = en-de: give two codes"),
+        ({"languages": ["en"]}, "give two codes"),
+    ],
+)
+def test_a_text_in_the_place_of_several_files_or_codes_is_refused(given, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        RunRequest(**{"train": ["a.en", "a.de"], "valid": 9} | given).check(tmp_path, is_new=True)
 
 
 def test_a_failed_start_leaves_no_directory(corpus, tmp_path):

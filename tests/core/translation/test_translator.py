@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import random
 from dataclasses import replace
 
@@ -328,6 +329,36 @@ SEARCH = SearchConfig(max_extra=7)
 def test_what_is_no_text_is_refused_in_a_line(translator, text):
     with pytest.raises(HeadwayError, match=r"^(a text|text \d) is of type \w+: give"):
         translator.translate(text)
+
+
+def test_a_text_in_the_place_of_several_is_refused(translator):
+    for take in (translator.stream, translator.tokenizer.encode_source):
+        with pytest.raises(HeadwayError, match="give a list of texts"):
+            list(take("a text"))
+
+
+def test_what_is_no_search_is_refused_in_a_line(translator):
+    for search in (5, {"beam": 4}):
+        with pytest.raises(
+            HeadwayError, match=r"^search is of type \w+: give a headway\.SearchConfig"
+        ):
+            translator.translate("a", search)
+
+
+def test_a_translator_is_pickled_and_copied_after_its_use(translator):
+    found = translator.translate("the cat", SEARCH)
+    engine = translator.token_search.engine("auto")
+    for other in (pickle.loads(pickle.dumps(translator)), copy.deepcopy(translator)):
+        assert other.translate("the cat", SEARCH) == found
+    assert copy.copy(translator.token_search).engine("auto") is engine  # directions share it
+
+
+def test_layers_of_ones_own_are_not_saved_as_a_model_that_cannot_be_read(translator, tmp_path):
+    model = Transformer(translator.model.config, make_decoder_mixer=lambda _: torch.nn.Linear(3, 3))
+    own = Translator(model, translator.tokenizer)
+    with pytest.raises(HeadwayError, match="the model has layers of its own"):
+        own.save_pretrained(tmp_path / "own")
+    assert not (tmp_path / "own").exists()
 
 
 @pytest.mark.parametrize("glossary", ["terms.tsv", {"wall": "Mauer"}])

@@ -71,6 +71,19 @@ def test_in_python_columns_are_one_string_or_several(model_directory, tmp_path):
         translate_file(translator, tmp_path / "a.csv", tmp_path / "b.csv", columns="bodytext")
 
 
+def test_in_python_the_output_is_another_file_of_the_same_kind(page, model_directory, tmp_path):
+    translator, before = Translator.load(model_directory), page.read_bytes()
+    for source, out, message in (
+        (page, page, "is the document itself"),
+        (page, tmp_path / "page.html", r"must end in \.md"),
+        (tmp_path / "none.md", tmp_path / "out.md", "No such file"),
+    ):
+        with pytest.raises(HeadwayError, match=message):
+            translate_file(translator, source, out)
+    assert page.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [page]
+
+
 def test_a_document_that_is_stopped_leaves_nothing(page, model_directory, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt

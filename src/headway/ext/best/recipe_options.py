@@ -67,6 +67,9 @@ class Options:
                     f"--without {part}: no part of the recipe{suggest(part, PARTS)}; the parts are {', '.join(PARTS)}"
                 )
         refuse_kind(self.settings)
+        for name in ("train", "valid", "test", "mono_source", "mono_target"):
+            if isinstance(given := getattr(self, name), str | Path):  # a sequence of characters
+                raise UsageError(f"{name} = {given}: give a list of files")
         source, target = self.languages or languages_from_names(self.train)
         valid = [] if isinstance(self.valid, int) else [self.valid]
         teacher = [self.teacher] if self.teacher else []

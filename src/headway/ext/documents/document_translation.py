@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.config import SearchConfig
+from headway.errors import HeadwayError
 from headway.ext.documents.opening import open_document
 from headway.ext.documents.paragraph import Document, DocumentOptions, Paragraph
 from headway.ext.documents.quality_table import RatedText, name_places, rate_sentences, write_table
@@ -233,14 +234,23 @@ def translate_file(
             each translation is marked for review.
 
     Raises:
-        HeadwayError: If the document cannot be read; the message names it. No file is written then.
+        HeadwayError: If the document cannot be read, or the output is no other file of its kind; the message says why. No
+            file is written then.
     """
-    path, (code, target) = Path(source), translator.languages
+    path, out, (code, target) = Path(source), Path(output), translator.languages
+    if out.suffix.lower() != path.suffix.lower():
+        raise HeadwayError(f"{out}: must end in {path.suffix}, as {path} does")
+    try:
+        data = path.read_bytes()
+        if out.exists() and out.samefile(path):
+            raise HeadwayError(f"{out}: is the document itself: give another file")
+    except OSError as error:
+        raise HeadwayError(f"{path}: {error.strerror}") from None
     given = (columns,) if isinstance(columns, str) else tuple(columns)
     options = DocumentOptions(code, target, given, is_complete)
-    document = open_document(path.read_bytes(), str(path), options)
+    document = open_document(data, str(path), options)
     quality = report is not None or bool(finished)
     found = [*translate_document(translator, document, search, quality=quality)]
-    replace_bytes(Path(output), write_document(document, found, finished))
+    replace_bytes(out, write_document(document, found, finished))
     if report is not None:
         replace_bytes(Path(report), write_table(rate_document(translator, document, found)))

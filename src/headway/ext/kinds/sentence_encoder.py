@@ -77,4 +77,4 @@ class SentenceEncoder(TextModel[Transformer | Classifier, Tokenizer]):
     def _encode(self, sentences: Sequence[str]) -> list[list[int]]:
         if isinstance(self.tokenizer, LabelTokenizer):
             return [self.tokenizer.encode_parts(split_parts(text)) for text in sentences]
-        return self.tokenizer.encode_source(list(sentences))
+        return self.tokenizer.encode_source(sentences)

@@ -64,6 +64,11 @@ class RunRequest:
             HeadwayError: If a new run has no text.
         """
         refuse_kind(self.changes.options)
+        for name in ("train", "valid"):
+            if isinstance(given := getattr(self, name), str | Path):  # a sequence of characters
+                raise UsageError(f"{name} = {given}: give a list of files")
+        if self.languages and (isinstance(self.languages, str) or len(self.languages) != 2):
+            raise UsageError(f"languages = {self.languages}: give two codes, such as ('en', 'de')")
         has_text = self.data or (self.train and self.valid)
         if is_new and not has_text:
             or_number = "" if self.kind else ", or the number of pairs to hold out (--valid 500)"
