@@ -14,7 +14,7 @@ EXAMPLE = (
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    codes = "language codes of source and target, if the model has none"
+    codes = "language codes of source and target, in place of the model's"
     add_options(
         parser,
         Argument("PATH", "a Marian, CTranslate2 or Argos Translate model, or hf:NAME"),
