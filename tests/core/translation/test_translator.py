@@ -97,6 +97,10 @@ def test_long_lines_are_split_and_joined(translator):
     assert len(pieces) > 5
     assert all(len(piece.ids) <= 40 for piece in pieces)
     alone = translator.translate([piece.text.strip() for piece in pieces], search)
+    [[whole]] = translator.stream([line], search)
+    parts = [each for [each] in translator.stream([piece.text.strip() for piece in pieces], search)]
+    for name in ("score", "log_probability"):
+        assert getattr(whole, name) == pytest.approx(sum(getattr(each, name) for each in parts))
     assert translator.translate(line, search).split() == " ".join(alone).split()
 
 
