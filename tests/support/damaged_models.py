@@ -80,9 +80,13 @@ def change_header(data, random):
 
 def change_pieces(data, random):
     """Change the pieces of a sentencepiece file, and sometimes the table of its normalization."""
+    from google.protobuf.message import DecodeError
     from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
-    proto = ModelProto.FromString(data)
+    try:
+        proto = ModelProto.FromString(data)
+    except DecodeError as error:
+        raise ValueError from error
     pieces = list(proto.pieces)
     for _ in range(random.choice([1, 1, 3, 50])):
         place, other = random.randrange(len(pieces)), random.randrange(len(pieces))

@@ -5,6 +5,7 @@ import shutil
 import struct
 import zipfile
 from collections import OrderedDict
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from headway.ext.exchange.argos.package import unpack
 from headway.ext.exchange.ctranslate2.binary import read_variables
 from headway.ext.exchange.ctranslate2.reader import read
 from headway.ext.exchange.importing import import_model
+from headway.ext.exchange.json_file import read_json
 from headway.ext.exchange.weights_file import read_tensors, read_weights
 from headway.translation import load_model
 from headway.translation.weights import check_header
@@ -157,3 +159,18 @@ def test_an_import_tabulates_no_positions_that_are_only_declared(exports, tmp_pa
     with bounded(5, 100):
         import_model(theirs, tmp_path / "ours")
     assert load_model(tmp_path / "ours").config.model.positions == "sinusoidal"
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file of Linux that has no text")
+def test_a_link_to_what_cannot_be_read_is_refused(tmp_path):
+    file = tmp_path / "config.json"
+    file.symlink_to("/proc/self/mem")
+    with pytest.raises(HeadwayError, match="Input/output error"):
+        read_json(file)
+
+
+def test_half_a_character_is_refused(tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text('["\\ud83d"]')
+    with pytest.raises(HeadwayError, match="half a character"):
+        read_json(file)

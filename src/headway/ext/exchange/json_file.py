@@ -21,12 +21,16 @@ def read_json(file: Path, max_bytes: int = MAX_JSON_BYTES) -> Any:
         raise HeadwayError(f"{file.parent}: no {file.name}")
     if file.stat().st_size > max_bytes:
         raise HeadwayError(f"{file}: larger than {max_bytes} bytes")
-    content = file.read_bytes()
+    try:
+        content = file.read_bytes()
+    except OSError as error:  # such as of a link to something that is no text
+        raise HeadwayError(f"{file}: {error.strerror}") from None
     if content.count(b",") > MAX_COMMAS:
         raise HeadwayError(f"{file}: has more than {MAX_COMMAS:,} values")
     try:
         value = json.loads(content.decode("utf-8"))
-        json.dumps(value, ensure_ascii=False).encode()
+        if b"\\u" in content:  # only an escape can express half a character
+            json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise HeadwayError(f"{file}: holds half a character, which UTF-8 cannot express") from None
     except (ValueError, RecursionError) as error:
