@@ -105,7 +105,7 @@ def plan(
 ) -> tuple[list[Side], list[Cell | None]]:
     """Return the sides of a part, and the cells of its table."""
     own, one, all_cores = Path(sys.executable), tuple(args.cores[:1]), tuple(args.cores)
-    # Where bf16 is emulated, it takes several times as long as fp32, and nobody would use it.
+    # A processor without instructions for bf16 emulates it, which takes several times as long as fp32.
     floats = ("fp32", "bf16") if has_bf16(torch.device("cpu")) else ("fp32",)
     if part != "translate":
         warm, steps = STEPS[shape]

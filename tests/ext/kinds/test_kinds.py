@@ -334,6 +334,20 @@ def test_sentence_vectors_are_the_encoders_outputs(runs, tmp_path, monkeypatch, 
     np.testing.assert_allclose(np.load(tmp_path / "out.npy"), found, atol=1e-5)
 
 
+def test_a_text_in_the_place_of_several_is_refused(runs):
+    labeller, generator = TextClassifier.load(runs / "classify"), TextGenerator.load(runs / "lm")
+    encoder = SentenceEncoder.load(runs / "classify")
+    for take in (
+        labeller.predict,
+        encoder.encode,
+        lambda text: generator.generate(text, SearchConfig()),
+    ):
+        with pytest.raises(HeadwayError, match="give a list of texts"):
+            take("a text")
+    with pytest.raises(HeadwayError, match="give a list of texts"):
+        labeller.predict(["a text"])  # each text is a list of one part or two
+
+
 def test_tsv_and_jsonl_give_the_same_examples(files, tmp_path):
     assert list(read_examples([files / "valid.tsv"])) == list(
         read_examples([files / "valid.jsonl"])

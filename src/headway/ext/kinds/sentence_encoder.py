@@ -75,6 +75,6 @@ class SentenceEncoder(TextModel[Transformer | Classifier, Tokenizer]):
         return found
 
     def _encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        if isinstance(self.tokenizer, LabelTokenizer):
+        if isinstance(self.tokenizer, LabelTokenizer) and not isinstance(sentences, str):
             return [self.tokenizer.encode_parts(split_parts(text)) for text in sentences]
         return self.tokenizer.encode_source(sentences)

@@ -78,7 +78,7 @@ class TextGenerator(TextModel[LanguageModel, Tokenizer]):
         Returns:
             For each prompt its texts, which start with the prompt, and their log-probabilities in nats.
         """
-        starts = [ids[:-1] for ids in self.tokenizer.encode_target(list(prompts))]
+        starts = [ids[:-1] for ids in self.tokenizer.encode_target(prompts)]
         limits = [self._limit(len(start), search.max_extra) for start in starts]
         pad, eos = self.tokenizer.target_pad, self.tokenizer.eos
         beams = search.n_best if search.sample else search.beam

@@ -173,7 +173,7 @@ class PlaceholderWord(NamedTuple):
         """Return the token ids of translations that end in a sign, with a mark behind it, if both are one subword ("£.")."""
         signs = [text for text in self.phrase.translations if not text[-1:].isalnum()]
         spelled = [spell_words(tokenizer, [text, f"{text}{mark}"]) for text in signs if mark]
-        # Where the mark is a subword of its own, the tokens before it are those of the text without a mark: left out.
+        # If the mark is a subword of its own, the constraint of the text without a mark already allows these tokens.
         return tuple(
             ids
             for own in spelled
